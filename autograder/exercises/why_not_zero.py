@@ -1,0 +1,235 @@
+"""Exercise 1.5b: tell apart the causes that keep a one-batch fit from zero, by one changed variable."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+from typing import Any, Callable, Iterable
+
+import numpy as np
+
+from ..result import Case, CaseResult, Verdict
+from ..runs.fits import CROSS_ENTROPY, NEAR_ZERO, OneBatchFit, Recipe, changed, final_loss
+from .base import Exercise, chance_corrected, describe, wrong
+
+CAUSES = (
+    "capacity",
+    "contradictory labels",
+    "label smoothing",
+    "regularization",
+    "learning rate",
+    "unsuitable loss",
+    "nothing",
+)
+KEYS = ("cause", "change", "before", "after")
+SIZE, FEATURES = 12, 4
+
+
+def _healthy(rng: random.Random) -> Recipe:
+    """A fit that gets near zero, with settings that look odd and do no harm."""
+    while True:
+        classes = rng.choice((3, 4))
+        g = np.random.default_rng(rng.getrandbits(32))
+        rows = (1.5 * g.normal(size=(SIZE, FEATURES))).round(2).tolist()
+        labels = g.permutation(np.arange(SIZE) % classes).tolist()
+        if rng.random() < 0.5:  # repeats are harmless while their labels agree
+            rows[SIZE - 1], labels[SIZE - 1] = rows[0], labels[0]
+        recipe = Recipe(
+            x=tuple(map(tuple, rows)),
+            y=tuple(labels),
+            classes=classes,
+            seed=rng.getrandbits(32),
+            lr=round(rng.uniform(0.4, 0.7), 2),
+            width=rng.randint(20, 40),
+            loss=rng.choice((CROSS_ENTROPY, CROSS_ENTROPY, "cross entropy of log_softmax")),
+            label_smoothing=rng.choice((0.0, 0.0, 0.001)),
+            weight_decay=rng.choice((0.0, 1e-6, 1e-5)),
+            max_norm=rng.choice((1e3, round(rng.uniform(40, 90), 1))),
+        )
+        if final_loss(recipe) < 0.6 * NEAR_ZERO:
+            return recipe
+
+
+def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe]) -> Recipe:
+    """A healthy fit with one fault, drawn again until the fault shows clearly."""
+    while True:
+        recipe = fault(rng, _healthy(rng))
+        loss = final_loss(recipe)
+        if math.isfinite(loss) and loss > 2 * NEAR_ZERO:
+            return recipe
+
+
+def _contradict(rng: random.Random, recipe: Recipe, extra: int) -> Recipe:
+    """Give `extra` rows the input of another row that has a different label."""
+    x = list(recipe.x)
+    first = rng.randrange(SIZE - 4)
+    others = [row for row in range(SIZE - 4, SIZE) if recipe.y[row] != recipe.y[first]]
+    for row in others[:extra]:
+        x[row] = x[first]
+    return replace(recipe, x=tuple(x))
+
+
+# two mechanisms for each cause, so that no single setting gives a cause away
+MECHANISMS: tuple[tuple[str, Callable[[random.Random, Recipe], Recipe]], ...] = (
+    ("capacity", lambda rng, r: replace(r, width=1)),
+    ("capacity", lambda rng, r: replace(r, activation="none")),
+    ("contradictory labels", lambda rng, r: _contradict(rng, r, 1)),
+    ("contradictory labels", lambda rng, r: _contradict(rng, r, 2)),
+    ("label smoothing", lambda rng, r: replace(r, label_smoothing=round(rng.uniform(0.05, 0.1), 3))),
+    ("label smoothing", lambda rng, r: replace(r, label_smoothing=round(rng.uniform(0.2, 0.4), 2))),
+    ("regularization", lambda rng, r: replace(r, weight_decay=round(rng.uniform(0.06, 0.1), 3))),
+    ("regularization", lambda rng, r: replace(r, max_norm=round(rng.uniform(0.9, 1.4), 2))),
+    ("learning rate", lambda rng, r: replace(r, lr=round(10 ** rng.uniform(-4, -2.7), 5))),
+    ("learning rate", lambda rng, r: replace(r, lr=round(rng.uniform(10, 30), 1))),
+    ("unsuitable loss", lambda rng, r: replace(r, loss="cross entropy of softmax")),
+    ("unsuitable loss", lambda rng, r: replace(r, loss="cross entropy of sigmoid")),
+)
+
+
+def public() -> Iterable[Case]:
+    rng = random.Random(31)
+    for number, index in enumerate((4, 8, None, 2), 1):
+        yield _case(f"fit {number}", rng, index)
+
+
+def hidden(rng: random.Random) -> Iterable[Case]:
+    indices = [*range(len(MECHANISMS)), None, None]
+    rng.shuffle(indices)
+    for number, index in enumerate(indices, 1):
+        yield _case(f"fresh fit {number}", rng, index)
+
+
+def _case(name: str, rng: random.Random, index: int | None) -> Case:
+    if index is None:
+        cause, recipe = "nothing", _healthy(rng)
+    else:
+        cause, fault = MECHANISMS[index]
+        recipe = _faulty(rng, fault)
+    return Case(f"{name}: {SIZE} examples, {recipe.classes} classes", (OneBatchFit(recipe),), cause)
+
+
+def judge(case: Case, answer: Any) -> Verdict:
+    fit, cause = case.args[0], case.truth
+    problem = _malformed(answer)
+    if problem:
+        return wrong(*problem, parts={"diagnosis": False, "evidence": False}, group=cause)
+    diagnosis = answer["cause"] == cause
+    doubt = _doubt(fit, answer)
+    moved = f"{answer['before']:.4g} to {answer['after']:.4g}"
+    return Verdict(
+        passed=diagnosis and not doubt,
+        observed=f"{answer['cause']!r}; {answer['change'] or 'no change'}: {moved}",
+        expected=f"the one cause whose own variable, changed alone, takes the loss below {NEAR_ZERO}",
+        look=doubt
+        or ("" if diagnosis else "your measurement holds; to which cause does its variable belong?"),
+        parts={"diagnosis": diagnosis, "evidence": not doubt},
+        group=cause,
+    )
+
+
+def _malformed(answer: Any) -> tuple[str, str, str] | None:
+    """What is wrong with an answer's types, if anything."""
+    expected = f"a dict with the keys {', '.join(KEYS)}"
+    if type(answer) is not dict or set(answer) != set(KEYS):
+        seen = f"keys {list(answer)}" if type(answer) is dict else describe(answer)
+        return seen, expected, "see the docstring"
+    if type(answer["cause"]) is not str or answer["cause"] not in CAUSES:
+        return (
+            f"cause is {describe(answer['cause'])}",
+            f"one of {', '.join(map(repr, CAUSES))}",
+            "copy the spelling",
+        )
+    change = answer["change"]
+    if type(change) is not dict or not all(type(name) is str for name in change):
+        return (
+            f"change is {describe(change)}",
+            "a dict: a variable's name and its new value",
+            "see the docstring",
+        )
+    for key in ("before", "after"):
+        if type(answer[key]) is not float:
+            return (
+                f"{key} is {describe(answer[key])}",
+                "a Python float",
+                "return what fit.loss returned, as it came",
+            )
+    return None
+
+
+def _doubt(fit: OneBatchFit, answer: dict) -> str:
+    """Why the measurement does not support a conclusion; empty when it does. The cause plays no part."""
+    change, before, after = answer["change"], answer["before"], answer["after"]
+    ours = fit.loss()
+    healthy = ours < NEAR_ZERO
+    if len(change) > 1:
+        return "two variables changed at once can't be told apart: change one"
+    try:
+        after_ours = final_loss(changed(fit.recipe, change))
+    except (TypeError, ValueError) as error:
+        return f"your change can't be made: {error}"
+    if not (_same(before, ours) and _same(after, after_ours)):
+        return "a fresh fit gives other losses than you report: measure both with fit.loss"
+    if healthy:
+        return "" if not change else "look at the loss before your change: is there anything to repair?"
+    if not change:
+        return "the loss is far from zero, and nothing was changed: which single variable moves it?"
+    if not after_ours < NEAR_ZERO:
+        return "the loss stays up after your change, so this variable (at this value) is not what holds it up"
+    if "examples" in change and not _covers(fit.recipe, list(change["examples"])):
+        return (
+            "a batch with inputs missing is an easier task: drop rows only while every different input stays"
+        )
+    return ""
+
+
+def _covers(recipe: Recipe, rows: list) -> bool:
+    """Whether the rows kept hold every distinct input of the batch."""
+    return {recipe.x[int(row)] for row in rows} == set(recipe.x)
+
+
+def _same(reported: float, measured: float) -> bool:
+    """Equal up to rounding for print; nan only matches nan."""
+    if not math.isfinite(measured) or not math.isfinite(reported):
+        return str(reported) == str(measured)
+    return abs(reported - measured) <= 1e-4 + 1e-3 * abs(measured)
+
+
+def diagnosis_and_evidence(cases: list[CaseResult]) -> float:
+    """Half for the diagnoses, half for the evidence; a constant answer earns 0 of either."""
+    groups = [case.verdict.group for case in cases]
+
+    def part(name: str) -> float:
+        return chance_corrected([case.verdict.parts.get(name, False) for case in cases], groups)
+
+    return (part("diagnosis") + part("evidence")) / 2
+
+
+EXERCISES = (
+    Exercise(
+        id="1.5b",
+        title="Why does this fit not reach zero?",
+        answer="why_not_zero",
+        points=3,
+        minutes=10,
+        level="stretch",
+        claims=("1.5",),
+        hints=(
+            "Measure first whether there is anything to explain: fit.loss() without a change. Then "
+            "look at the "
+            "batch itself before you touch a setting: which rows of x are equal, and do their labels agree?",
+            "Make a table: one row for each variable in fit.settings(), the loss with that variable "
+            "alone set to "
+            "its most harmless value. Which row falls below 0.05?",
+            "A rate can be wrong in both directions: measure it at several powers of ten. A capacity "
+            "can be short "
+            "in more than one way, and so can a regularization: look at every variable that "
+            "settings() names.",
+        ),
+        public=public,
+        hidden=hidden,
+        judge=judge,
+        score=diagnosis_and_evidence,
+        seconds=20,
+    ),
+)

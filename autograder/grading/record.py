@@ -1,0 +1,129 @@
+"""The one writer of the gradebook: scores, outcomes and autograded notebooks, by nbgrader's own parts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.utils import parse_utc
+from sqlalchemy.exc import SQLAlchemyError
+
+from .. import nbgrader_plugin
+from .course import Course, CourseError
+from .run import Graded
+
+
+class Recorder:
+    """Writes one submission at a time. Errors: CourseError for a gradebook that is not this course's."""
+
+    def __init__(self, course: Course) -> None:
+        self.course = course
+        self._check_gradebook()
+
+    def _check_gradebook(self) -> None:
+        way_out = "run: make build"
+        try:
+            with self._gradebook() as gradebook:
+                assignment = gradebook.find_assignment(self.course.assignment)
+                recorded = {n.name: {c.name for c in n.grade_cells} for n in assignment.notebooks}
+        except MissingEntry:
+            raise CourseError(
+                f"the gradebook {self.course.db_url} has no assignment {self.course.assignment!r}; {way_out}"
+            ) from None
+        except SQLAlchemyError as error:
+            raise CourseError(f"the gradebook {self.course.db_url} can't be opened: {_first_line(error)}") from None
+        expected = {name: _grade_cells(self.course, name) for name in self.course.notebooks()}
+        if recorded != expected:
+            odd = sorted(n for n in {*recorded, *expected} if recorded.get(n) != expected.get(n))
+            raise CourseError(
+                f"the gradebook {self.course.db_url} does not belong to these notebooks (it differs on "
+                f"{', '.join(odd)}); is it another course's? Otherwise {way_out}"
+            )
+
+    def _gradebook(self) -> Gradebook:
+        return Gradebook(self.course.db_url, self.course.course_id)
+
+    def begin(self, student: str, folder: Path) -> list[str]:
+        """Make the student's submission in the gradebook, every score at zero. Returns notes."""
+        notes: list[str] = []
+        timestamp = _timestamp(folder / "timestamp.txt", notes)
+        with self._gradebook() as gradebook:
+            gradebook.update_or_create_student(student)
+            extra = {"timestamp": timestamp} if timestamp else {}
+            submission = gradebook.update_or_create_submission(self.course.assignment, student, **extra)
+            for notebook in submission.notebooks:
+                for grade in notebook.grades:  # a score that is not this submission's never stands
+                    grade.auto_score = 0
+                    grade.needs_manual_grade = False
+            gradebook.db.commit()
+        target = self._target(student)
+        if target.exists():
+            shutil.rmtree(target)
+        target.mkdir(parents=True)
+        return notes
+
+    def notebook(self, student: str, name: str, graded: Graded) -> None:
+        """Record one graded notebook and keep it for feedback and formgrader."""
+        resources = self._resources(student, name)
+        resources["autograder"] = {"comments": nbgrader_plugin.comments(graded.items, graded.notebook)}
+        notebook = graded.notebook
+        for kind in _after_judge(self.course):
+            notebook, resources = kind(config=self.course.config)(notebook, resources)
+        nbformat.write(notebook, self._target(student) / f"{name}.ipynb")
+
+    def missing(self, student: str, name: str, reason: str) -> None:
+        """A notebook that can't be graded keeps its zeros, with the reason as a comment."""
+        with self._gradebook() as gradebook:
+            notebook = gradebook.find_submission_notebook(name, self.course.assignment, student)
+            for comment in notebook.comments:
+                comment.auto_comment = reason
+            gradebook.db.commit()
+
+    def total(self, student: str) -> tuple[float, float]:
+        """(score, maximum) of a student's submission, as nbgrader adds it up."""
+        with self._gradebook() as gradebook:
+            submission = gradebook.find_submission(self.course.assignment, student)
+            return submission.score, submission.max_score
+
+    def _target(self, student: str) -> Path:
+        return self.course.autograded / student / self.course.assignment
+
+    def _resources(self, student: str, name: str) -> dict:
+        names = {
+            "student": student,
+            "assignment": self.course.assignment,
+            "notebook": name,
+            "db_url": self.course.db_url,
+        }
+        return {"nbgrader": names, "unique_key": name, "output_files_dir": f"{name}_files"}
+
+
+def _after_judge(course: Course) -> list[type]:
+    """The configured preprocessors that follow the judge: nbgrader's, in nbgrader's order."""
+    from traitlets.utils.importstring import import_item
+
+    kinds = [import_item(k) if isinstance(k, str) else k for k in course.config.Autograde.autograde_preprocessors]
+    return kinds[kinds.index(nbgrader_plugin.Judge) + 1 :]
+
+
+def _grade_cells(course: Course, name: str) -> set[str]:
+    cells = course.source_notebook(name).cells
+    return {c.metadata.nbgrader.grade_id for c in cells if c.metadata.get("nbgrader", {}).get("grade")}
+
+
+def _timestamp(path: Path, notes: list[str]) -> datetime | None:
+    if not path.is_file():
+        return None
+    try:
+        return parse_utc(path.read_text(encoding="utf-8").strip())
+    except (OSError, ValueError, OverflowError):
+        notes.append("timestamp.txt is not a date and was ignored")
+        return None
+
+
+def _first_line(error: Exception) -> str:
+    return re.sub(r"\s+", " ", str(error).splitlines()[0])

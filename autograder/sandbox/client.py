@@ -1,0 +1,251 @@
+"""The trusted side of the sandbox: start a template, fork it, and talk to the forks.
+
+Nothing that arrives is believed to be more than data: replies pass `wire.decode`,
+have a limit in bytes and in time, and end in `ProcessLost` when they break a rule.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Callable
+
+from .. import wire
+from . import bubblewrap
+from .frames import HEADER, send_frame
+
+START_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one submission. Bytes and seconds; memory is beyond the template's own."""
+
+    memory: int = 1 << 30
+    processes: int = 64
+    file: int = 64 << 20
+    descriptors: int = 256
+    printed: int = 100_000
+    reply: int = 32 << 20
+    cell_seconds: float = 30.0
+    notebook_seconds: float = 300.0
+
+    def of_process(self) -> dict:
+        """Those that a process sets on itself before student code runs."""
+        return {k: v for k, v in asdict(self).items() if k in ("memory", "processes", "file", "descriptors")}
+
+
+class SandboxUnavailable(RuntimeError):
+    """The walls can't be built here; the text says what to do."""
+
+
+class ProcessLost(Exception):
+    """A process that died, ran out of time or broke the rules. `outcome` is one of OUTCOMES."""
+
+    def __init__(self, outcome: str, text: str) -> None:
+        super().__init__(text)
+        self.outcome, self.text = outcome, text
+
+
+class Process:
+    """One process inside: a socket to ask it, and what it prints on descriptors 1 and 2."""
+
+    def __init__(self, sock: socket.socket, pipes: tuple[int, int], parent: Process | None, pid: int, limits: Limits):
+        self.sock, self.parent, self.pid, self.limits = sock, parent, pid, limits
+        self.printed: dict[int, bytearray] = {fd: bytearray() for fd in pipes if fd >= 0}
+        self.dropped = 0
+        self.alive = True
+
+    def fork(self, isolate: bool = False) -> Process:
+        """Fork it: same memory, own life. `isolate` gives namespaces of its own, and the limits."""
+        ours, theirs = socket.socketpair()
+        out, err = os.pipe(), os.pipe()
+        limits = self.limits.of_process() if isolate else {}
+        request = pickle.dumps({"op": "fork", "isolate": isolate, "limits": limits})
+        try:
+            socket.send_fds(self.sock, [HEADER.pack(len(request))], [theirs.fileno(), out[1], err[1]])
+            self.sock.sendall(request)
+            pid = self._receive(time.monotonic() + START_SECONDS)
+        except OSError:
+            raise self._lost("crashed", "the process is gone") from None
+        finally:
+            theirs.close()
+            os.close(out[1])
+            os.close(err[1])
+        if type(pid) is not int:
+            raise self._lost("infrastructure failure", "no process could be started for the submission")
+        return Process(ours, (out[0], err[0]), self, pid, self.limits)
+
+    def cell(self, source: str, seconds: float) -> dict:
+        """Run a cell; see `cells.run`. Errors: ProcessLost."""
+        return self._exchange({"op": "cell", "source": source}, seconds)
+
+    def call(self, seconds: float, answer_ask: Callable[..., dict], **request: Any) -> dict:
+        """Call a student's name; see `cells.call`. `answer_ask` answers live objects. Errors: ProcessLost."""
+        return self._exchange({"op": "call", **request}, seconds, answer_ask)
+
+    def kill(self, ended: bool = False) -> int | None:
+        """End it with all that it started. Returns the exit code of one that had ended by itself."""
+        if not self.alive:
+            return None
+        self.alive = False
+        self.sock.close()
+        code = None
+        if self.parent is not None and self.parent.alive:
+            try:
+                reply = self.parent._exchange({"op": "kill", "pid": self.pid, "ended": ended}, 30)
+                code = reply.get("code") if type(reply) is dict else None
+            except ProcessLost:
+                pass
+        self._drain(0)
+        for fd in self.printed:
+            os.close(fd)
+        self.texts = tuple(bytes(b).decode("utf-8", "replace") for b in self.printed.values())
+        return code if type(code) is int else None
+
+    def take_printed(self) -> tuple[str, str]:
+        """What it printed on descriptors 1 and 2 since the last call, cut to the limit."""
+        if not self.alive:
+            texts, self.texts = getattr(self, "texts", ("", "")), ("", "")
+            return texts
+        self._drain(0)
+        texts = []
+        for data in self.printed.values():
+            texts.append(bytes(data).decode("utf-8", "replace"))
+            data.clear()
+        if self.dropped:
+            texts[0] += f"\n[{self.dropped:,} bytes more were printed and are not shown]\n"
+            self.dropped = 0
+        return tuple(texts)
+
+    def _exchange(self, request: dict, seconds: float, answer_ask: Callable | None = None) -> Any:
+        deadline = time.monotonic() + seconds
+        try:
+            self.sock.setblocking(True)
+            self.sock.settimeout(seconds)
+            send_frame(self.sock, pickle.dumps(request))
+            while True:
+                reply = self._receive(deadline)
+                if not (answer_ask and type(reply) is dict and "ask" in reply):
+                    return reply
+                send_frame(self.sock, pickle.dumps(answer_ask(reply["ask"])))
+        except TimeoutError:
+            raise self._lost("timed out", f"no answer within {seconds:g} s") from None
+        except (EOFError, OSError):
+            raise self._lost("crashed", "the process ended before it answered") from None
+        except wire.TooLarge as error:
+            raise self._lost("output too large", str(error)) from None
+        except wire.WireError:
+            raise self._lost("crashed", "what came back was not a message") from None
+
+    def _receive(self, deadline: float) -> Any:
+        """One decoded frame, draining what is printed meanwhile."""
+        buffer = bytearray()
+        size = None
+        while True:
+            if size is None and len(buffer) >= HEADER.size:
+                size = HEADER.unpack(buffer[: HEADER.size])[0]
+                if size > self.limits.reply:
+                    raise wire.TooLarge(f"{size:,} bytes came back; {self.limits.reply:,} are allowed")
+            if size is not None and len(buffer) >= HEADER.size + size:
+                return wire.decode(bytes(buffer[HEADER.size :]))
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            if self._drain(left):
+                want = HEADER.size - len(buffer) if size is None else HEADER.size + size - len(buffer)
+                part = self.sock.recv(min(want, 1 << 20))
+                if not part:
+                    raise EOFError
+                buffer += part
+
+    def _drain(self, seconds: float) -> bool:
+        """Read what was printed; True when the socket has something. Waits `seconds` at most."""
+        waiting = [fd for fd in self.printed if fd not in self._closed]
+        sockets = [self.sock] if self.sock.fileno() >= 0 else []
+        ready, _, _ = select.select(sockets + waiting, [], [], max(0.0, min(seconds, 1.0)))
+        for fd in ready:
+            if fd is not self.sock:
+                self._read_printed(fd)
+        return self.sock in ready
+
+    @property
+    def _closed(self) -> set[int]:
+        return self.__dict__.setdefault("_closed_fds", set())
+
+    def _read_printed(self, fd: int) -> None:
+        data = os.read(fd, 1 << 16)
+        if not data:
+            self._closed.add(fd)
+        room = max(0, self.limits.printed - len(self.printed[fd]))
+        self.printed[fd] += data[:room]
+        self.dropped += len(data) - len(data[:room])
+
+    def _lost(self, outcome: str, text: str) -> ProcessLost:
+        code = self.kill(ended=outcome == "crashed")
+        if outcome == "crashed" and code == -9:
+            return ProcessLost("out of memory", "the process was ended by the system: out of memory")
+        if outcome == "crashed" and code is not None:
+            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            text = f"{text} ({how})"
+        return ProcessLost(outcome, text)
+
+
+class Sandbox(Process):
+    """A warm template; `open` forks a process for one submission.
+
+    walls: build them with bubblewrap. Without, student code runs as this user.
+    Errors: SandboxUnavailable when bubblewrap is missing or the template does not start.
+    """
+
+    def __init__(self, walls: bool = True, limits: Limits = Limits()) -> None:
+        if walls and not bubblewrap.available():
+            raise SandboxUnavailable(
+                "bubblewrap is not installed, so student code can't be kept from the course; install it "
+                "(Debian and Ubuntu: apt-get install bubblewrap), or grade code that you trust with --no-sandbox"
+            )
+        self.walls = walls
+        ours, theirs = socket.socketpair()
+        args = ["-P", "-m", "autograder.sandbox.server", str(theirs.fileno()), *(["--walls"] if walls else [])]
+        command = bubblewrap.command(args) if walls else [sys.executable, *args]
+        env = None if walls else {**os.environ, **bubblewrap.environment(), "PATH": os.environ["PATH"]}
+        reader, writer = os.pipe()
+        self.runner = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=writer, stderr=writer, env=env
+        )
+        theirs.close()
+        os.close(writer)
+        super().__init__(ours, (reader, -1), None, self.runner.pid, limits)
+        try:
+            self._receive(time.monotonic() + START_SECONDS)
+        except (EOFError, TimeoutError, OSError, wire.WireError):
+            self._drain(0.2)
+            said = bytes(self.printed[reader]).decode("utf-8", "replace").strip()
+            self.close()
+            raise SandboxUnavailable(f"the sandbox did not start: {said[-800:] or 'no message'}") from None
+
+    def open(self) -> Process:
+        """A fresh process for one submission, apart from all others."""
+        return self.fork(isolate=True)
+
+    def close(self) -> None:
+        """End the template and everything that it started."""
+        self.runner.kill()
+        self.runner.wait()
+        if self.alive:
+            self.alive = False
+            self.sock.close()
+            for fd in self.printed:
+                os.close(fd)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

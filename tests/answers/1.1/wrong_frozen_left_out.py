@@ -1,0 +1,35 @@
+"""Leaves frozen and unused parameters out of the dicts."""
+
+import torch
+from torch.nn import functional as F
+
+
+def overfit_one_batch(model, x, y, lr, steps):
+    mode = model.training
+    model.eval()
+    model.zero_grad(set_to_none=True)
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    record = []
+    try:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            logits = model(x)
+            loss = F.cross_entropy(logits, y)
+            loss.backward()
+            before = {name: p.detach().clone() for name, p in model.named_parameters()}
+            gradients = {
+                name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None
+            }
+            optimizer.step()
+            changes = {name: p.detach() - before[name] for name, p in model.named_parameters() if p.requires_grad}
+            record.append(
+                {
+                    "loss": loss.item(),
+                    "predictions": logits.argmax(dim=1),
+                    "gradients": gradients,
+                    "changes": changes,
+                }
+            )
+    finally:
+        model.train(mode)
+    return record

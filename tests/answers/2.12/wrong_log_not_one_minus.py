@@ -1,0 +1,20 @@
+"""Mistake: exp of logsigmoid, which rounds to 1 again."""
+
+import torch
+import torch.nn.functional as F
+
+
+def repaired(name, z):
+    z = z.detach().requires_grad_()
+    if name == "log_softmax":
+        value = F.log_softmax(z, -1)
+    elif name == "logsumexp":
+        value = torch.logsumexp(z, -1)
+    elif name == "softplus":
+        value = F.softplus(z)
+    elif name == "log_not":
+        value = torch.log1p(-F.logsigmoid(z).exp())
+    else:
+        value = -(F.softmax(z, -1) * F.log_softmax(z, -1)).sum(-1)
+    value.sum().backward()
+    return value.detach(), z.grad

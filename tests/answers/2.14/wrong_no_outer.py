@@ -1,0 +1,13 @@
+"""Mistake: forgets to set the invalid rows to 0."""
+
+import torch
+
+
+def masked_op(op, w, features, valid):
+    w = w.detach().requires_grad_()
+    x = features @ w
+    f = (lambda t: t**0.3) if op == "power" else getattr(torch, op)
+    safe = torch.where(valid, x, 0.5)
+    value = f(safe)
+    value.sum().backward()
+    return value.detach(), w.grad

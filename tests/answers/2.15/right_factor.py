@@ -1,0 +1,10 @@
+"""Style: the factor of one step."""
+
+
+def fate(a, eta):
+    factor = 1 - eta * a
+    if factor == 1:
+        return "stay"
+    if factor == -1:
+        return "oscillate"
+    return "converge" if abs(factor) < 1 else "diverge"

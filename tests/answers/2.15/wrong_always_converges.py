@@ -1,0 +1,5 @@
+"""Mistake: a constant answer."""
+
+
+def fate(a, eta):
+    return "converge"

@@ -1,0 +1,10 @@
+"""Mistake: a path down a maximum converges."""
+
+
+def fate(a, eta):
+    factor = 1 - eta * abs(a)
+    if factor == 1:
+        return "stay"
+    if factor == -1:
+        return "oscillate"
+    return "converge" if abs(factor) < 1 else "diverge"

@@ -1,0 +1,9 @@
+"""Mistake: asks only whether the input is real, which scores padding on the right."""
+
+import torch
+
+
+def next_token(tokens, real):
+    scored = real[:, :-1]
+    targets = torch.where(scored, tokens[:, 1:], -100)
+    return tokens[:, :-1], targets, scored

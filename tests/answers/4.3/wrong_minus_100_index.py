@@ -1,0 +1,25 @@
+"""Mistake: looks weights up with -100, the index of targets that are not scored."""
+
+import torch
+
+
+def data_loss(run):
+    total, count = 0.0, 0
+    for batch in run["batches"]:
+        mask = batch["mask"]
+        n = int(mask.sum())
+        if n == 0:
+            continue
+        if run["reduction"] == "none":
+            plain = (batch["loss"] / run["class_weights"][batch["targets"]])[mask]
+            total += plain.sum().item()
+        elif run["reduction"] == "mean":
+            total += (batch["loss"] - run["penalty"]) * n
+        else:
+            total += batch["loss"] - run["penalty"]
+        count += n
+    return total / count
+
+
+def comparable_losses(run_a, run_b):
+    return data_loss(run_a), data_loss(run_b)

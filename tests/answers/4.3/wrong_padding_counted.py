@@ -1,0 +1,25 @@
+"""Mistake: padding counts in the denominator."""
+
+import torch
+
+
+def data_loss(run):
+    total, count = 0.0, 0
+    for batch in run["batches"]:
+        mask = batch["mask"]
+        n = int(mask.sum())
+        if n == 0:
+            continue
+        if run["reduction"] == "none":
+            plain = batch["loss"][mask] / run["class_weights"][batch["targets"][mask]]
+            total += plain.sum().item()
+        elif run["reduction"] == "mean":
+            total += (batch["loss"] - run["penalty"]) * n
+        else:
+            total += batch["loss"] - run["penalty"]
+        count += mask.numel()
+    return total / count
+
+
+def comparable_losses(run_a, run_b):
+    return data_loss(run_a), data_loss(run_b)

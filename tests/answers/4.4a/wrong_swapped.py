@@ -1,0 +1,14 @@
+"""Mistake: validation first."""
+
+from collections import Counter
+
+
+def group_split(groups, fraction):
+    chosen, size = set(), 0
+    for name, count in sorted(Counter(groups).items(), key=lambda item: item[1]):
+        if size and size + count > fraction * len(groups):
+            break
+        chosen.add(name)
+        size += count
+    val = [i for i, name in enumerate(groups) if name in chosen]
+    return val, [i for i, name in enumerate(groups) if name not in chosen]

@@ -1,0 +1,12 @@
+"""Mistake: a column without values keeps NaN."""
+
+import torch
+
+
+def fit_scaler(rows, is_train):
+    x = rows[is_train].double()
+    mean = x.nanmean(0)
+    std = (x - mean).square().nanmean(0).sqrt()
+    mean = mean * 1.0
+    std = torch.where(std.isnan() | (std == 0), 1.0, std)
+    return mean, std

@@ -1,0 +1,31 @@
+"""Everything in float32: squares overflow."""
+
+import math
+
+import torch
+
+
+def _finite(t):
+    flat = t.detach().float().reshape(-1)
+    return flat[torch.isfinite(flat)]
+
+
+def _norm(t):
+    return _finite(t).square().sum().sqrt().item()
+
+
+def tensor_stats(tensor, previous=None):
+    values = _finite(tensor)
+    n = tensor.numel()
+    update = math.nan
+    if previous is not None:
+        moved, size = _norm(tensor.double() - previous.double()), _norm(previous)
+        update = moved / size if size else (math.inf if moved else 0.0)
+    return {
+        "mean": values.mean().item(),
+        "std": values.std(correction=0).item() if len(values) else math.nan,
+        "finite": len(values) / n if n else math.nan,
+        "zero": (tensor == 0).sum().item() / n if n else math.nan,
+        "norm": _norm(tensor),
+        "relative_update": update,
+    }

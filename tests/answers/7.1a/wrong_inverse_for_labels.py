@@ -1,0 +1,8 @@
+"""Labels follow the inverse order."""
+
+import torch
+
+
+def joint_shuffle(inputs, labels, ids, seed):
+    order = torch.randperm(len(ids), generator=torch.Generator().manual_seed(seed))
+    return inputs[order], labels[order.argsort()], ids[order]

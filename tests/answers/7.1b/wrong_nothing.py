@@ -1,0 +1,7 @@
+"""Names nobody."""
+
+import torch
+
+
+def audit_pairs(batches, table):
+    return []

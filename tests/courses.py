@@ -1,0 +1,68 @@
+"""The course and its fixture, for the tests of build, gates and verify."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.build import ASSIGNMENT
+from autograder.build.execute import execute, kernel_environment
+
+ROOT = Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "tests" / "fixtures"
+TEXT = (FIXTURES / "01_fixture.py").read_text(encoding="utf-8")
+
+
+def make_course(root: Path, text: str = TEXT) -> Path:
+    """A course of one exercise below `root`, not built yet."""
+    (root / "solutions").mkdir(parents=True)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    (root / "solutions" / "01_fixture.py").write_text(text, encoding="utf-8")
+    return root
+
+
+def solved(root: Path, name: str = "01_fixture") -> Path:
+    """Where a built notebook with answers lies."""
+    return root / "solutions" / ASSIGNMENT / f"{name}.ipynb"
+
+
+def released(root: Path, name: str = "01_fixture") -> Path:
+    """Where a student's notebook lies."""
+    return root / "notebooks" / ASSIGNMENT / f"{name}.ipynb"
+
+
+def read(path: Path) -> NotebookNode:
+    """A notebook."""
+    return nbformat.read(path, as_version=4)
+
+
+def cell(nb: NotebookNode, cell_id: str) -> NotebookNode:
+    """The cell of that id."""
+    return next(c for c in nb.cells if c.id == cell_id)
+
+
+def rerun(nb: NotebookNode) -> NotebookNode:
+    """A copy of a notebook after a fresh run."""
+    ran = copy.deepcopy(nb)
+    stopped = execute(ran, fixed=False)
+    assert not stopped, stopped
+    return ran
+
+
+def nbval(path: Path) -> subprocess.CompletedProcess:
+    """Strict nbval on one notebook, in a process of its own."""
+    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "-q", "-p", "no:cacheprovider"]
+    options += [f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}", "-c", os.devnull, "--rootdir", path.parent]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *map(str, options), str(path)],
+        env={**kernel_environment(), "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        text=True,
+    )
