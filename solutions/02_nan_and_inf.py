@@ -26,7 +26,6 @@
 # 5. Gradient clipping cures a NaN. (2.16)
 
 # %% tags=["setup"] nbgrader={"grade_id": "setup-02", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
-import copy
 import math
 import time
 import warnings
@@ -64,7 +63,7 @@ def largest_outputs(dtype, gain=6.0, layers=8, width=16):
     for _ in range(layers):
         rotation = torch.linalg.qr(torch.randn(width, width, generator=g))[0]
         x = F.linear(x, (gain * rotation).to(dtype))
-        sizes.append(x.abs().nan_to_num(nan=INF).max().item())
+        sizes.append(x.abs().nan_to_num(nan=INF, posinf=INF).max().item())
     return sizes
 
 
@@ -144,7 +143,10 @@ def first_nonfinite(model: nn.Module, loss_fn: nn.Module, optimizer: torch.optim
         failed, handles = [], []
         for name, module in model.named_modules():
             # looked at while it runs: a later in-place module may overwrite this output
-            look = lambda m, args, out, name=name: failed.append(name) if bad(out) else None
+            def look(module, args, output, name=name):
+                if bad(output):
+                    failed.append(name)
+
             handles.append(module.register_forward_hook(look))
         optimizer.zero_grad()
         output = model(x)

@@ -15,8 +15,11 @@ from nbformat import NotebookNode
 from autograder.build import ASSIGNMENT
 from autograder.build.execute import execute, kernel_environment
 
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
+sys.path.insert(0, str(FIXTURES))
+import fixture_exercise  # noqa: E402, F401 (kernels import it by this name too)
+
 ROOT = Path(__file__).resolve().parents[1]
-FIXTURES = ROOT / "tests" / "fixtures"
 TEXT = (FIXTURES / "01_fixture.py").read_text(encoding="utf-8")
 
 

@@ -1,19 +1,19 @@
 """From a text to notebooks: the same every time, complete, and nothing told that is not meant to be."""
 
 import copy
-import sys
+import shutil
 
+import nbformat
 import pytest
-from courses import FIXTURES, TEXT, cell, make_course, read, released, solved
 
 from autograder.build import BuildError, Course, build, check_built, delimiters
+from autograder.build.compare import differences
 from autograder.build.execute import run_problems
 from autograder.build.gates import text_problems
 from autograder.build.release import release_problems
 from autograder.build.text import cell_id, head, read_text
 
-sys.path.insert(0, str(FIXTURES))
-import fixture_exercise  # noqa: E402
+from .courses import FIXTURES, TEXT, cell, fixture_exercise, make_course, read, released, solved
 
 find = fixture_exercise.find
 
@@ -29,8 +29,6 @@ def built(tmp_path_factory):
 
 
 def _copied(built, tmp_path):
-    import shutil
-
     return shutil.copytree(built, tmp_path / "course")
 
 
@@ -68,8 +66,6 @@ def test_head_names_points_minutes_level_and_hint():
 
 @pytest.mark.parametrize("grade_id", ["check-1.5a", "a" * 90, "setup_01"])
 def test_cell_ids_are_valid(grade_id):
-    import nbformat
-
     assert nbformat.v4.new_code_cell(id=cell_id(grade_id)).id == cell_id(grade_id)
 
 
@@ -86,8 +82,6 @@ def test_stale_notebook_goes_and_strangers_are_refused(built, tmp_path):
 
 def _edit(change):
     def apply(root):
-        import nbformat
-
         for path in (solved(root), released(root)):
             nb = read(path)
             change(nb)
@@ -107,10 +101,10 @@ def _edit(change):
     ],
     ids=["source", "metadata", "cells", "notebook", "missing"],
 )
-def test_check_finds_what_differs(built, tmp_path, change, words):
+def test_what_differs_is_found(built, tmp_path, change, words):
     root = _copied(built, tmp_path)
     change(root)
-    assert words in "\n".join(map(str, check_built(root, find)))
+    assert words in "\n".join(map(str, differences(Course(built), Course(root))))
 
 
 STUB = '"grade_id": "spread", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3'
@@ -242,8 +236,6 @@ OUTPUTS = [
 
 @pytest.mark.parametrize(("output", "words"), OUTPUTS, ids=[words for _, words in OUTPUTS])
 def test_outputs_that_must_not_be_stored(built, output, words):
-    import nbformat
-
     nb = read(solved(built))
     assert run_problems(nb, "", "n") == []
     cell(nb, "01-003").outputs = [nbformat.from_dict(output)]

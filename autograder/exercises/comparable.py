@@ -65,8 +65,13 @@ def _run(
         if blank and i == len(sizes) - 1:
             mask[:] = False
         total, count = total + raw[mask].double().sum().item(), count + int(mask.sum())
-        batches.append({"loss": _logged(raw, targets, mask, reduction, weights, added),
-                        "targets": torch.where(mask, targets, -100), "mask": mask})  # fmt: skip
+        batches.append(
+            {
+                "loss": _logged(raw, targets, mask, reduction, weights, added),
+                "targets": torch.where(mask, targets, -100),
+                "mask": mask,
+            }
+        )
     log = {"reduction": reduction, "penalty": added, "class_weights": weights, "batches": batches}
     return log, total / count
 
@@ -88,10 +93,14 @@ def _logged(
 
 def judge(case: Case, answer: Any) -> Verdict:
     if type(answer) is not tuple or len(answer) != 2:
-        return wrong(describe(answer), "a tuple of two floats, for run_a and run_b", "look at the return line")
+        return wrong(
+            describe(answer), "a tuple of two floats, for run_a and run_b", "look at the return line"
+        )
     for value in answer:
         if type(value) is not float:
-            return wrong(f"{describe(value)} in the tuple", "two Python floats", "a 0-d tensor's number: .item()")
+            return wrong(
+                f"{describe(value)} in the tuple", "two Python floats", "a 0-d tensor's number: .item()"
+            )
     seen = f"run_a {answer[0]:.6g}, run_b {answer[1]:.6g}"
     for name, value, truth, log in zip(("run_a", "run_b"), answer, case.truth, case.args):
         if not abs(value - truth) <= 1e-5 * truth:

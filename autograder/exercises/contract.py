@@ -25,7 +25,9 @@ CLAUSES = (
 # --- what a batch really violates ---------------------------------------------------------------
 
 
-def measure(logits: torch.Tensor, target: torch.Tensor, mask: Any = None, ignore_index: int = -100) -> list[str]:
+def measure(
+    logits: torch.Tensor, target: torch.Tensor, mask: Any = None, ignore_index: int = -100
+) -> list[str]:
     """The violated clauses, in the order of CLAUSES, as the stub's docstring defines them."""
     found = []
     if not logits.is_floating_point():
@@ -65,7 +67,9 @@ def measure(logits: torch.Tensor, target: torch.Tensor, mask: Any = None, ignore
 def judge(case: Case, answer: Any) -> Verdict:
     truth = measure(*case.args)
     group = ", ".join(truth)
-    wanted = "the names of the violated clauses, each once, and no others; [] for a batch that keeps all of them"
+    wanted = (
+        "the names of the violated clauses, each once, and no others; [] for a batch that keeps all of them"
+    )
     if type(answer) is not list or not all(type(name) is str for name in answer):
         what = describe(answer)
         if type(answer) is list:
@@ -142,7 +146,13 @@ def _valid_extreme(rng: random.Random) -> list:
 
 
 def _valid_single(rng: random.Random) -> list:
-    return ["one example without a batch dimension", torch.randn(5), torch.tensor(rng.choice([0, 4])), None, -100]
+    return [
+        "one example without a batch dimension",
+        torch.randn(5),
+        torch.tensor(rng.choice([0, 4])),
+        None,
+        -100,
+    ]
 
 
 def _valid_one_hot(rng: random.Random) -> list:
@@ -295,7 +305,9 @@ def _case(make: Callable, rng: random.Random, number: int) -> Case:
 
 def public() -> list[Case]:
     rng = random.Random(23)
-    return [_case(make, rng, n) for n, make in enumerate((_valid("tokens"), _range_high, _mask_shape, _two), 1)]
+    return [
+        _case(make, rng, n) for n, make in enumerate((_valid("tokens"), _range_high, _mask_shape, _two), 1)
+    ]
 
 
 def hidden(rng: random.Random) -> list[Case]:

@@ -40,7 +40,7 @@ def hidden(rng: random.Random) -> Iterator[Case]:
 
 def _case(
     name: str, g: torch.Generator, n: int, *faults: str, extreme: str = "", turns: Counter | None = None
-) -> Case:  # fmt: skip
+) -> Case:
     """A batch of n examples with its spec and reference labels, and the faults planted in it."""
     numbers = torch.randperm(900, generator=g)[: n + 3].tolist()
     ids = [f"img{100 + i}" for i in numbers]
@@ -59,7 +59,9 @@ def _case(
         x = x * 1e30
     rows = torch.randperm(n, generator=g).tolist()  # each fault in a row of its own
     turns = Counter() if turns is None else turns
-    for fault in sorted(faults, key=FAULTS.index, reverse=True):  # the shape first, or it might cut a NaN away
+    for fault in sorted(
+        faults, key=FAULTS.index, reverse=True
+    ):  # the shape first, or it might cut a NaN away
         x = _PLANT[fault](g, x, targets, rows.pop(), turns[fault] % 4)
         turns[fault] += 1
     batch = {"ids": ids[:n], "x": x, "targets": targets}
@@ -71,7 +73,9 @@ def _pick(g: torch.Generator, n: int) -> int:
     return int(torch.randint(0, n, (), generator=g))
 
 
-def _misalign(g: torch.Generator, x: torch.Tensor, targets: torch.Tensor, row: int, turn: int) -> torch.Tensor:
+def _misalign(
+    g: torch.Generator, x: torch.Tensor, targets: torch.Tensor, row: int, turn: int
+) -> torch.Tensor:
     """One scored target becomes another class of the range."""
     scored = (targets[row] != IGNORE).nonzero().flatten().tolist()
     step = scored[_pick(g, len(scored))]
@@ -84,12 +88,16 @@ def _nan(g: torch.Generator, x: torch.Tensor, targets: torch.Tensor, row: int, t
     return x
 
 
-def _out_of_range(g: torch.Generator, x: torch.Tensor, targets: torch.Tensor, row: int, turn: int) -> torch.Tensor:
+def _out_of_range(
+    g: torch.Generator, x: torch.Tensor, targets: torch.Tensor, row: int, turn: int
+) -> torch.Tensor:
     targets[row, _pick(g, STEPS)] = (CLASSES, -1, -101, 255)[turn]
     return x
 
 
-def _mask_all(g: torch.Generator, x: torch.Tensor, targets: torch.Tensor, row: int, turn: int) -> torch.Tensor:
+def _mask_all(
+    g: torch.Generator, x: torch.Tensor, targets: torch.Tensor, row: int, turn: int
+) -> torch.Tensor:
     targets[row] = IGNORE
     return x
 
@@ -114,15 +122,27 @@ def judge(case: Case, answer: Any) -> Verdict:
     seen = ", ".join(sorted(answer)) or "no fault"
     strange = [name for name in answer if name not in FAULTS]
     if strange:
-        return wrong(f"{seen[:200]}; unknown: {strange[0][:40]!r}", f"names from: {', '.join(FAULTS)}",
-                     "copy the names from the docstring", group=group)  # fmt: skip
+        return wrong(
+            f"{seen[:200]}; unknown: {strange[0][:40]!r}",
+            f"names from: {', '.join(FAULTS)}",
+            "copy the names from the docstring",
+            group=group,
+        )
     if len(set(answer)) < len(answer):
-        return wrong(f"{seen}; a name twice", "each name once, however many rows have the fault", "", group=group)
+        return wrong(
+            f"{seen}; a name twice", "each name once, however many rows have the fault", "", group=group
+        )
     missed, false = set(case.truth) - set(answer), set(answer) - set(case.truth)
     if missed or false:
-        parts = [f"{len(s)} {word}" for s, word in ((false, "reported though absent"), (missed, "missed")) if s]
-        return wrong(f"{seen}: {' and '.join(parts)}", "each fault in the batch, and no other", _look(missed, false),
-                     group=group)  # fmt: skip
+        parts = [
+            f"{len(s)} {word}" for s, word in ((false, "reported though absent"), (missed, "missed")) if s
+        ]
+        return wrong(
+            f"{seen}: {' and '.join(parts)}",
+            "each fault in the batch, and no other",
+            _look(missed, false),
+            group=group,
+        )
     return right(seen, group=group)
 
 

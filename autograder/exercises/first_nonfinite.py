@@ -35,7 +35,9 @@ def measure(model: nn.Module, loss_fn: nn.Module, optimizer: Any, x: Any, y: Any
         return next(_faults(model, loss_fn, optimizer, x, y), ("none", ""))
 
 
-def _faults(model: nn.Module, loss_fn: nn.Module, optimizer: Any, x: Any, y: Any) -> Iterator[tuple[str, str]]:
+def _faults(
+    model: nn.Module, loss_fn: nn.Module, optimizer: Any, x: Any, y: Any
+) -> Iterator[tuple[str, str]]:
     parameters = list(model.named_parameters())
     yield from (("input", name) for name, t in (("x", x), ("y", y)) if _bad(t))
     yield from (("parameter", name) for name, p in parameters if _bad(p))
@@ -123,7 +125,14 @@ def _classifier(optimizer: Callable = torch.optim.SGD, **options: Any) -> list:
     options = {"lr": 0.05} | options
     name = f"classifier, {optimizer.__name__}"
     y = torch.randint(0, 3, (8,))
-    return [name, model, nn.CrossEntropyLoss(), optimizer(model.parameters(), **options), torch.randn(8, 4), y]
+    return [
+        name,
+        model,
+        nn.CrossEntropyLoss(),
+        optimizer(model.parameters(), **options),
+        torch.randn(8, 4),
+        y,
+    ]
 
 
 def _regression(*layers: nn.Module, dtype: torch.dtype = torch.float32, reduction: str = "mean",
@@ -155,7 +164,9 @@ def _healthy_frozen(rng: random.Random) -> list:
     _, model, loss_fn, _, x, y = _classifier()
     model[0].requires_grad_(False)
     model.register_buffer("causal_mask", torch.full((4, 4), -INF).triu(1))
-    opt = torch.optim.SGD([{"params": []}, {"params": [*model[2].parameters(), *model[4].parameters()]}], lr=0.1)
+    opt = torch.optim.SGD(
+        [{"params": []}, {"params": [*model[2].parameters(), *model[4].parameters()]}], lr=0.1
+    )
     return ["classifier, SGD, first layer frozen, a mask among the buffers", model, loss_fn, opt, x, y]
 
 
@@ -353,7 +364,10 @@ def _case(make: Callable, rng: random.Random, number: int) -> Case:
 
 def public() -> list[Case]:
     rng = random.Random(21)
-    return [_case(make, rng, n) for n, make in enumerate((_healthy_frozen, _input_x, _output_hidden, _update_rate), 1)]
+    return [
+        _case(make, rng, n)
+        for n, make in enumerate((_healthy_frozen, _input_x, _output_hidden, _update_rate), 1)
+    ]
 
 
 def hidden(rng: random.Random) -> list[Case]:

@@ -27,7 +27,9 @@ def hidden_split(rng: random.Random) -> Iterator[Case]:
     yield _split_case("small groups first, big groups last", rng, [1] * 150 + [9] * 150, 0.5)
     yield _split_case("every row a group of its own", rng, [1] * 30, 0.2, mixed=True)
     yield _split_case("sizes at random", rng, [rng.randint(1, 15) for _ in range(20)], 0.25, mixed=True)
-    yield _split_case("a validation share of four fifths", rng, [rng.randint(2, 5) for _ in range(15)], 0.8, mixed=True)
+    yield _split_case(
+        "a validation share of four fifths", rng, [rng.randint(2, 5) for _ in range(15)], 0.8, mixed=True
+    )
     yield _split_case("names that begin alike", rng, [3] * 12, 0.25, mixed=True, prefix="visit-1")
 
 
@@ -51,13 +53,20 @@ def judge_split(case: Case, answer: Any) -> Verdict:
     train, val = answer
     seen = f"{len(train)} training and {len(val)} validation rows of {len(groups)}"
     if sorted(train + val) != list(range(len(groups))):
-        return wrong(seen, "each row on exactly one side", "sort both lists together: which row is missing or double?")
+        return wrong(
+            seen, "each row on exactly one side", "sort both lists together: which row is missing or double?"
+        )
     shared = {groups[i] for i in train} & {groups[i] for i in val}
     if shared:
-        return wrong(f"{seen}; {len(shared)} groups on both sides", "each group on one side, whole",
-                     "print the set of groups on either side, and where the sets meet")  # fmt: skip
+        return wrong(
+            f"{seen}; {len(shared)} groups on both sides",
+            "each group on one side, whole",
+            "print the set of groups on either side, and where the sets meet",
+        )
     if not train or not val:
-        return wrong(seen, "neither side empty", "what happens when the next group is larger than what is wanted?")
+        return wrong(
+            seen, "neither side empty", "what happens when the next group is larger than what is wanted?"
+        )
     largest = max(Counter(groups).values())
     if abs(len(val) - share * len(groups)) > largest:
         return wrong(
@@ -93,9 +102,15 @@ def hidden_audit(rng: random.Random) -> Iterator[Case]:
 
 
 def _audit_case(
-    name: str, g: torch.Generator, n: int, m: int, shared: int = 0, near: int = 0,
-    offset: float = 0.0, within: bool = False,
-) -> Case:  # fmt: skip
+    name: str,
+    g: torch.Generator,
+    n: int,
+    m: int,
+    shared: int = 0,
+    near: int = 0,
+    offset: float = 0.0,
+    within: bool = False,
+) -> Case:
     """Rows of two sides with planted groups and twins; the truth is found again by measuring."""
     train, val = (torch.randn(k, 5, generator=g) + offset for k in (n, m))
     train_groups = [f"t{i // 2}" for i in range(n)]
@@ -123,19 +138,28 @@ def judge_audit(case: Case, answer: Any) -> Verdict:
     truth = _audit_truth(case)
     group = f"{bool(truth['groups'])} {bool(truth['pairs'])}"  # what a constant answer would have to guess
     if type(answer) is not dict or set(answer) != {"groups", "pairs"}:
-        return wrong(describe(answer), "a dict with the keys 'groups' and 'pairs'", "look at the docstring", group=group)
+        return wrong(
+            describe(answer),
+            "a dict with the keys 'groups' and 'pairs'",
+            "look at the docstring",
+            group=group,
+        )
     if any(type(answer[key]) is not list for key in answer):
         return wrong(
-            "; ".join(f"{k}: {describe(answer[k])}" for k in ("groups", "pairs")), "two lists",
-            "sorted(...) makes a list of a set", group=group,
-        )  # fmt: skip
+            "; ".join(f"{k}: {describe(answer[k])}" for k in ("groups", "pairs")),
+            "two lists",
+            "sorted(...) makes a list of a set",
+            group=group,
+        )
     if any(type(name) is not str for name in answer["groups"]):
         return wrong("'groups' holds something other than names", "names as they came", "", group=group)
     if any(type(p) is not tuple or [type(i) for i in p] != [int, int] for p in answer["pairs"]):
         return wrong(
-            "'pairs' holds something other than pairs of ints", "(training row, validation row) as plain ints",
-            "tensor.tolist() gives lists of ints; tuple(...) turns one into a pair", group=group,
-        )  # fmt: skip
+            "'pairs' holds something other than pairs of ints",
+            "(training row, validation row) as plain ints",
+            "tensor.tolist() gives lists of ints; tuple(...) turns one into a pair",
+            group=group,
+        )
     seen = f"{len(answer['groups'])} groups and {len(answer['pairs'])} pairs reported"
     for key in ("groups", "pairs"):
         if sorted(answer[key]) != truth[key]:

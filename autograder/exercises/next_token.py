@@ -77,9 +77,13 @@ def hidden(rng: random.Random) -> list[Case]:
             width = rng.randint(6, 12)
             lengths = [width - 2, *(rng.randint(2, width - 1) for _ in range(rng.randint(2, 5)))]
             rng.shuffle(lengths)
-            cases.append(_case(f"padding: {side}", lengths, width, side, rng.getrandbits(62), rng.randrange(7)))
+            cases.append(
+                _case(f"padding: {side}", lengths, width, side, rng.getrandbits(62), rng.randrange(7))
+            )
     width = rng.randint(4, 7)
-    cases.append(_case("rows of one token, and of none", [1, 0, width, 1], width, "left", rng.getrandbits(62), 3))
+    cases.append(
+        _case("rows of one token, and of none", [1, 0, width, 1], width, "left", rng.getrandbits(62), 3)
+    )
     cases.append(_case("a single column", [1, 1, 0], 1, "right", rng.getrandbits(62), 2))
     cases.append(_case("one full row", [width], width, "right", rng.getrandbits(62), 1))
     return cases

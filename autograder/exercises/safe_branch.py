@@ -51,7 +51,9 @@ def judge(case: Case, answer: Any) -> Verdict:
         return wrong(f"value[{row}] is {float(got[row]):.6g}, valid[{row}] is {bool(valid[row])}", wanted,
                      "rows that are valid keep their own number, and all others are exactly 0")  # fmt: skip
     if bool((answer[0][~valid] != 0).any()):
-        return wrong("a value that is not exactly 0 in an invalid row", wanted, "which fill value do you choose?")
+        return wrong(
+            "a value that is not exactly 0 in an invalid row", wanted, "which fill value do you choose?"
+        )
     got = answer[1].double()
     if not bool(((got - gradient).abs() <= 1e-3 * size).all()):
         numbers = ", ".join(f"{v:.6g}" for v in got.tolist())

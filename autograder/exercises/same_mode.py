@@ -7,8 +7,8 @@ import random
 from typing import Any, Iterator
 
 import torch
-from torch import nn
 import torch.nn.functional as F
+from torch import nn
 
 from ..result import Case, Verdict
 from .base import Exercise, describe, right, wrong
@@ -121,11 +121,17 @@ def _untouched(answer: dict, model: nn.Module, seen: str) -> Verdict:
         )
     moved = [k for k, v in model.state_dict().items() if not torch.equal(answer["state"][k], v)]
     if moved:
-        return wrong(f"{seen}; changed: {', '.join(moved)}", "parameters and buffers as they were",
-                     "which modules write to their buffers during a forward pass, and in which mode?")  # fmt: skip
+        return wrong(
+            f"{seen}; changed: {', '.join(moved)}",
+            "parameters and buffers as they were",
+            "which modules write to their buffers during a forward pass, and in which mode?",
+        )
     if answer["graph"] or answer["grads"]:
-        return wrong(f"{seen}; the forward pass built a graph", "a measurement without gradients",
-                     "does the mode of a module say anything about recording gradients?")  # fmt: skip
+        return wrong(
+            f"{seen}; the forward pass built a graph",
+            "a measurement without gradients",
+            "does the mode of a module say anything about recording gradients?",
+        )
     return right(seen)
 
 

@@ -45,7 +45,9 @@ def _case(
     small: float = 1.0,
 ) -> Case:
     """A table whose rows of the two splits are mixed, as they are after a shuffle."""
-    rows = torch.randn(n, 4, generator=g) * torch.tensor([1.0, 5.0, small, 0.3]) + torch.tensor([0.0, 20.0, 0.0, -2.0])
+    rows = torch.randn(n, 4, generator=g) * torch.tensor([1.0, 5.0, small, 0.3]) + torch.tensor(
+        [0.0, 20.0, 0.0, -2.0]
+    )
     is_train = torch.zeros(n, dtype=torch.bool)
     is_train[torch.randperm(n, generator=g)[: train or (2 * n) // 3]] = True
     rows[~is_train] += shift
@@ -77,15 +79,21 @@ def judge(case: Case, answer: Any) -> Verdict:
         return wrong(describe(answer), "a tuple (mean, std)", "look at the return line")
     for name, value in zip(("mean", "std"), answer):
         if type(value) is not torch.Tensor or value.shape != (4,) or value.dtype != torch.float64:
-            return wrong(f"{name}: {describe(value)}", "a float64 tensor with one number for each column",
-                         "compare shape and dtype with the docstring")  # fmt: skip
+            return wrong(
+                f"{name}: {describe(value)}",
+                "a float64 tensor with one number for each column",
+                "compare shape and dtype with the docstring",
+            )
     mean, std = _expected(case)
     off_mean = _off((answer[0] - mean).abs() <= 1e-6 * std + 1e-12 * mean.abs())
     off_std = _off((answer[1] - std).abs() <= 1e-6 * std)
     seen = f"mean {_numbers(answer[0])}, std {_numbers(answer[1])}"
     if off_mean:
-        return wrong(f"{seen}; mean off in column {off_mean}", "the mean of the training rows' values",
-                     "change one validation row: does your mean change?")  # fmt: skip
+        return wrong(
+            f"{seen}; mean off in column {off_mean}",
+            "the mean of the training rows' values",
+            "change one validation row: does your mean change?",
+        )
     if off_std:
         return wrong(
             f"{seen}; std off in column {off_std}",

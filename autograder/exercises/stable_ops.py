@@ -95,7 +95,9 @@ def _logits(g: torch.Generator, classes: int) -> torch.Tensor:
     ties = torch.tensor([[2000.0], [-2000.0]]).expand(2, classes)
     # 95 is just past the range of exp in float32, and exp(-110) is below its smallest number
     edges = [normal(1, 1.0, 95.0), normal(1, 1.0, -110.0)]
-    return torch.cat([normal(4, 2.0), normal(4, 1000.0), normal(2, 2.0, size), normal(2, 2.0, -size), ties, *edges])
+    return torch.cat(
+        [normal(4, 2.0), normal(4, 1000.0), normal(2, 2.0, size), normal(2, 2.0, -size), ties, *edges]
+    )
 
 
 def _case(name: str, classes: int, seed: int) -> Case:

@@ -20,14 +20,18 @@ def public() -> Iterator[Case]:
 
 def hidden(rng: random.Random) -> Iterator[Case]:
     yield _case("nothing but a change of scale", rng, 7, [("scale", ""), ("to tensor", "")])
-    yield _case("a shuffle between two filters", rng, 12, [("filter", "d"), ("shuffle", "o"), ("filter again", "d")])
+    yield _case(
+        "a shuffle between two filters", rng, 12, [("filter", "d"), ("shuffle", "o"), ("filter again", "d")]
+    )
     yield _case("a filter on its own", rng, 10, [("filter", "d")])
     yield _case("an oversampler, then a change of scale", rng, 9, [("oversample", "u"), ("scale", "")])
     yield _case("an augmentation that changes meaning", rng, 9, [("rotate", "r"), ("scale", "")])
     yield _case("an oversampler, then a shuffle", rng, 8, [("oversample", "u"), ("shuffle", "o")])
     yield _case("a loader that mixes sources", rng, 9, [("filter", "d"), ("merge", "a"), ("shuffle", "o")])
     yield _case("everything in one transform", rng, 12, [("black box", "dauro")])
-    yield _case("a relabeling of copies", rng, 8, [("oversample", "u"), ("relabel", "r"), ("oversample more", "u")])
+    yield _case(
+        "a relabeling of copies", rng, 8, [("oversample", "u"), ("relabel", "r"), ("oversample more", "u")]
+    )
     yield _case("one transform that undoes another", rng, 9, [("sort", "o"), ("sort back", "b")])
     yield _case("examples that come back", rng, 9, [("filter", "d"), ("refill", "B")])
     yield _case("a single example", rng, 1, [("crop", ""), ("oversample", "u")])
@@ -67,7 +71,11 @@ def _drop(rng: random.Random, rows: list) -> list:
 def _double(rng: random.Random, rows: list) -> list:
     for row in rng.sample(rows, min(2, len(rows))):
         # beside the original or at the end: oversamplers do both
-        rows = rows[: rows.index(row) + 1] + [row] + rows[rows.index(row) + 1 :] if rng.random() < 0.5 else [*rows, row]
+        rows = (
+            rows[: rows.index(row) + 1] + [row] + rows[rows.index(row) + 1 :]
+            if rng.random() < 0.5
+            else [*rows, row]
+        )
     return rows
 
 
@@ -120,8 +128,11 @@ def _expected(before: dict, after: dict) -> dict:
 def judge(case: Case, answer: Any) -> Verdict:
     stages = case.args[0]
     if type(answer) is not list or len(answer) != len(stages) - 1:
-        return wrong(describe(answer), f"a list of {len(stages) - 1} dicts, one for each transform",
-                     "the raw examples are the first stage; a transform stands between two stages")  # fmt: skip
+        return wrong(
+            describe(answer),
+            f"a list of {len(stages) - 1} dicts, one for each transform",
+            "the raw examples are the first stage; a transform stands between two stages",
+        )
     for before, after, report in zip(stages, stages[1:], answer):
         verdict = _judge_report(after["name"], report, _expected(before, after))
         if verdict:
@@ -131,12 +142,17 @@ def judge(case: Case, answer: Any) -> Verdict:
 
 def _judge_report(name: str, report: Any, expected: dict) -> Verdict | None:
     if type(report) is not dict or set(report) != set(KEYS):
-        return wrong(f"{name}: {describe(report)}", f"a dict with the keys {', '.join(KEYS)}", "look at the docstring")
+        return wrong(
+            f"{name}: {describe(report)}", f"a dict with the keys {', '.join(KEYS)}", "look at the docstring"
+        )
     for key in KEYS:
         found, truth = report[key], expected[key]
         if type(found) is not type(truth) or (type(found) is list and any(type(i) is not str for i in found)):
-            return wrong(f"{name}, {key}: {describe(found)}", "a bool for reordered, lists of ids for the others",
-                         "sorted(...) makes a list of a set")  # fmt: skip
+            return wrong(
+                f"{name}, {key}: {describe(found)}",
+                "a bool for reordered, lists of ids for the others",
+                "sorted(...) makes a list of a set",
+            )
         if (sorted(found) if type(found) is list else found) != truth:
             shown = f"{', '.join(found) or 'no id'}" if type(found) is list else str(found)
             return wrong(f"{name}, {key}: {shown}", _WANTED[key], _LOOK[key])

@@ -1,7 +1,7 @@
 """The two numbers of each diagnosis, measured on a run: the observable and its control.
 
-Every function starts from reset. `NUMBERS` says in words what is measured, for
-docstrings and verdicts.
+Every function starts from reset. `WORDS` says the same for verdicts, and the table of
+notebook 09 says it for students: the three must agree.
 """
 
 from __future__ import annotations
@@ -128,4 +128,33 @@ MEASURES = {
     "learning rate": learning_rate,
     "zero_grad": zero_grad,
     "wrong labels": wrong_labels,
+}
+
+# fault: (observable, control)
+WORDS = {
+    "healthy": (
+        "held-out loss after two passes over the batches in order",
+        "the same after each batch's targets were moved on by one place (roll by 1)",
+    ),
+    "nan input": (
+        "number of nonfinite input cells in all batches, with the ids of their examples",
+        "loss on the first batch that has such cells, with those cells set to 0",
+    ),
+    "wrong parameter": (
+        "norm of the gradient of batch 0 at the start over the tensors that have a gradient in the first "
+        "pass and do not move in it, with their names",
+        "loss on batch 0 after minus before moving just those tensors by hand, by minus rate times gradient",
+    ),
+    "learning rate": (
+        "loss on batch 0 after 30 updates on batch 0, divided by the loss before them",
+        "the same at a tenth of the run's rate",
+    ),
+    "zero_grad": (
+        "norm, over all tensors, of the gradient that the second of two updates on batch 0 at rate 0 uses",
+        "the same with all gradients cleared between the two",
+    ),
+    "wrong labels": (
+        "fraction of all examples whose target is not the catalog's, with their ids",
+        "held-out loss after two passes over the batches in order with the catalog's targets",
+    ),
 }

@@ -13,6 +13,13 @@ from .faults import Recipe, build
 from .tasks import clear
 
 
+_TASKS = {
+    "line": "squared error of numbers",
+    "squares": "squared error of classes",
+    "classes": "cross entropy of classes",
+}
+
+
 class Run(Live):
     """One training run, healthy or with one fault; nothing that it offers names the fault.
 
@@ -43,6 +50,10 @@ class Run(Live):
             self._parts = build(self._recipe)
         self._rows = {int(i): row for row, i in enumerate(self._parts.ids.tolist())}
         self._position = 0
+
+    def title(self) -> str:
+        """What a case may be called: the task and its sizes, which every fault shares."""
+        return f"{_TASKS[self._parts.task]}, {self.batches()} batches of {len(self._batch_rows(0))}"
 
     # data
 

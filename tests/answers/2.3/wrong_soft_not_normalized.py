@@ -22,7 +22,6 @@ def violated(logits, target, mask=None, ignore_index=-100):
     if dtype_ok and shape_ok:
         if soft:
             scored = torch.ones(positions, dtype=torch.bool)
-            total = target.sum(dim)
             ok = (target >= 0).all()
         else:
             scored = target != ignore_index

@@ -26,5 +26,7 @@ def same_terms(model, train, val, weight_decay):
                 logp = functional_call(model, tensors, (x,)).log_softmax(dim=1)
                 picked.extend((-logp.gather(1, y[:, None])).flatten().tolist())
             out[key] = sum(picked) / len(picked)
-    out["penalty"] = weight_decay * sum((p.detach() * p.detach()).sum().item() for p in model.parameters()) / 2
+    out["penalty"] = (
+        weight_decay * sum((p.detach() * p.detach()).sum().item() for p in model.parameters()) / 2
+    )
     return out

@@ -14,7 +14,9 @@ def same_terms(model, train, val, weight_decay):
 
     with torch.no_grad():
         result = {"train": mean(train), "val": mean(val)}
-        result["penalty"] = 0.5 * weight_decay * sum((p * p).sum().item() for p in model.parameters() if p.requires_grad)
+        result["penalty"] = (
+            0.5 * weight_decay * sum((p * p).sum().item() for p in model.parameters() if p.requires_grad)
+        )
     for m, mode in modes:
         m.training = mode
     return result

@@ -1,5 +1,6 @@
 """Style: plain Python loops over rows and positions."""
 
+
 def one(run):
     sums, counts = [], []
     for batch in run["batches"]:

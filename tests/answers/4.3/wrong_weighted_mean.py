@@ -17,7 +17,9 @@ def data_loss(run):
             total += (batch["loss"] - run["penalty"]) * n
         else:
             total += batch["loss"] - run["penalty"]
-        count += run["class_weights"][batch["targets"][mask]].sum().item() if run["reduction"] == "none" else n
+        count += (
+            run["class_weights"][batch["targets"][mask]].sum().item() if run["reduction"] == "none" else n
+        )
     return total / count
 
 

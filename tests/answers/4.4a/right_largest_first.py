@@ -1,5 +1,6 @@
 """Style: largest groups first, each to the side that lacks most."""
 
+
 def group_split(groups, fraction):
     members = {}
     for row, name in enumerate(groups):

@@ -1,5 +1,6 @@
 """Mistake: returns group names instead of rows."""
 
+
 def group_split(groups, fraction):
     names = sorted(set(groups))
     cut = max(1, round(fraction * len(names)))

@@ -1,5 +1,6 @@
 """Mistake: compares the beginnings of names, so p1 takes p10 along on one side only."""
 
+
 def group_split(groups, fraction):
     wanted, val = fraction * len(groups), []
     for name in sorted(set(groups)):

@@ -1,5 +1,6 @@
 """Mistake: a group that does not fit ends the search, so validation may stay empty."""
 
+
 def group_split(groups, fraction):
     val = []
     for name in sorted(set(groups), key=lambda n: -groups.count(n)):

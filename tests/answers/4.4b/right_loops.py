@@ -1,5 +1,6 @@
 """Style: two loops, plain Python numbers."""
 
+
 def leakage_audit(train, train_groups, val, val_groups, tolerance):
     pairs = []
     for i, a in enumerate(train.tolist()):

@@ -1,5 +1,6 @@
 """Style: a class that remembers the stage before."""
 
+
 class Tracer:
     def __init__(self, stage):
         self.take(stage)

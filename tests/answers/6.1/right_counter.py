@@ -9,11 +9,13 @@ def trace_ids(stages):
         n_old, n_new = Counter(before["ids"]), Counter(after["ids"])
         old, new = dict(zip(before["ids"], before["targets"])), dict(zip(after["ids"], after["targets"]))
         kept = [i for i in old if i in new]
-        reports.append({
-            "dropped": sorted(i for i in old if i not in new),
-            "added": sorted(i for i in new if i not in old),
-            "duplicated": sorted(i for i in old if n_new[i] > n_old[i]),
-            "reordered": kept != [i for i in new if i in old],
-            "retargeted": sorted(i for i in kept if old[i] != new[i]),
-        })
+        reports.append(
+            {
+                "dropped": sorted(i for i in old if i not in new),
+                "added": sorted(i for i in new if i not in old),
+                "duplicated": sorted(i for i in old if n_new[i] > n_old[i]),
+                "reordered": kept != [i for i in new if i in old],
+                "retargeted": sorted(i for i in kept if old[i] != new[i]),
+            }
+        )
     return reports

@@ -1,5 +1,6 @@
 """Style: lists and explicit loops, no dict."""
 
+
 def first_seen(ids):
     seen = []
     for i in ids:

@@ -10,11 +10,13 @@ def trace_ids(stages):
         old, new = dict(zip(before["ids"], before["targets"])), dict(zip(after["ids"], after["targets"]))
         kept_old = [i for i in old if i in new]
         kept_new = [i for i in new if i in old]
-        reports.append({
-            "dropped": sorted(i for i in old if i not in new),
-            "added": sorted(i for i in new if i not in old),
-            "duplicated": sorted(i for i in new if n_new[i] > n_old[i]),
-            "reordered": kept_old != kept_new,
-            "retargeted": sorted(i for i in kept_old if old[i] != new[i]),
-        })
+        reports.append(
+            {
+                "dropped": sorted(i for i in old if i not in new),
+                "added": sorted(i for i in new if i not in old),
+                "duplicated": sorted(i for i in new if n_new[i] > n_old[i]),
+                "reordered": kept_old != kept_new,
+                "retargeted": sorted(i for i in kept_old if old[i] != new[i]),
+            }
+        )
     return reports

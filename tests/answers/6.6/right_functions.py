@@ -16,7 +16,9 @@ def faults(batch, spec, reference):
         yield "nan"
     if any(bool(row.eq(ignore).all()) for row, _ in rows_of(batch, reference)):
         yield "all targets masked"
-    pairs = [(int(t), int(r)) for row, ref in rows_of(batch, reference) for t, r in zip(row, ref) if t != ignore]
+    pairs = [
+        (int(t), int(r)) for row, ref in rows_of(batch, reference) for t, r in zip(row, ref) if t != ignore
+    ]
     if any(not low <= t <= high for t, _ in pairs):
         yield "class out of range"
     if any(low <= t <= high and t != r for t, r in pairs):
