@@ -54,6 +54,7 @@ NAN, INF = float("nan"), float("inf")
 # linear layers multiply their input by about 6 each. In float16, whose largest number is 65504, one of them is the
 # first to overflow; the loss only reports it.
 
+
 # %% tags=["claim-2.1"]
 def largest_outputs(dtype, gain=6.0, layers=8, width=16):
     """Largest |output| of each layer of a linear stack, as Python floats; inf where one overflowed."""
@@ -72,9 +73,13 @@ first = next(i for i, size in enumerate(half) if not math.isfinite(size))
 print(f"float16: layer {first} is the first that is not finite, of {len(half)}")
 print(f"float32, the same numbers: all finite is {all(map(math.isfinite, single))}")
 
-assert 0 < first < 7 and half[first - 1] <= 65504 < single[first]  # the boundary is inside, and range is the cause
+assert (
+    0 < first < 7 and half[first - 1] <= 65504 < single[first]
+)  # the boundary is inside, and range is the cause
 assert all(map(math.isfinite, single))  # control: with more range nothing fails
-assert all(map(math.isfinite, largest_outputs(torch.float16, gain=2.0)))  # control: with less growth nothing fails
+assert all(
+    map(math.isfinite, largest_outputs(torch.float16, gain=2.0))
+)  # control: with less growth nothing fails
 
 
 # %% tags=["claim-2.1"]
@@ -104,9 +109,11 @@ plot_layers(half, single)
 # Write the finder: run **one** training step, look at every boundary the moment it is made, and report the first
 # that holds a `nan` or an `inf`. Healthy runs are among the cases, some with huge numbers.
 
+
 # %% nbgrader={"grade_id": "first-nonfinite", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
-def first_nonfinite(model: nn.Module, loss_fn: nn.Module, optimizer: torch.optim.Optimizer,
-                    x: torch.Tensor, y: torch.Tensor) -> dict[str, str]:
+def first_nonfinite(
+    model: nn.Module, loss_fn: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor, y: torch.Tensor
+) -> dict[str, str]:
     """Run one step of training and find the first boundary that is not finite.
 
     model: any module; its outputs, and those of its submodules, are tensors or tuples of tensors and None.
@@ -129,6 +136,7 @@ def first_nonfinite(model: nn.Module, loss_fn: nn.Module, optimizer: torch.optim
     Example: a healthy nn.Linear gives {"boundary": "none", "name": ""}; with a nan in its bias,
     {"boundary": "parameter", "name": "bias"}.
     """
+
     ### BEGIN SOLUTION
     def bad(value):
         if isinstance(value, (tuple, list)):
@@ -185,7 +193,11 @@ victim[0].bias.data[0] = -50.0  # this unit never fires, so its gradient is exac
 batch, labels = torch.randn(6, 3), torch.randint(0, 2, (6,))
 print("loss is finite:", math.isfinite(F.cross_entropy(victim(batch), labels).item()))
 try:
-    print(first_nonfinite(victim, nn.CrossEntropyLoss(), torch.optim.Adam(victim.parameters(), eps=0.0), batch, labels))
+    print(
+        first_nonfinite(
+            victim, nn.CrossEntropyLoss(), torch.optim.Adam(victim.parameters(), eps=0.0), batch, labels
+        )
+    )
 except NotImplementedError:
     print("This cell uses your first_nonfinite: solve exercise 2.1, then run it again.")
 
@@ -198,13 +210,16 @@ except NotImplementedError:
 #
 # **Control.** Seven causes, all of them software, each run twice.
 
+
 # %% tags=["claim-2.2"]
 def failing_step(cause, steps=40):
     """The first step whose loss is not finite, or None."""
     torch.manual_seed(5)
     x, y = torch.randn(steps, 8, 3), torch.randn(steps, 8, 1)
     model = nn.Linear(3, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=20.0 if cause == "rate too high" else 0.05, momentum=0.9)
+    optimizer = torch.optim.SGD(
+        model.parameters(), lr=20.0 if cause == "rate too high" else 0.05, momentum=0.9
+    )
     scale = nn.Parameter(torch.tensor(1.0))
     if cause == "inf in the input":
         x[0, 0, 0] = INF
@@ -231,7 +246,12 @@ def failing_step(cause, steps=40):
 
 CAUSES = {
     "at step zero": ("inf in the input", "initial weights overflow", "log of a raw output"),
-    "later": ("outlier in batch 17", "state corrupted at step 9", "rate too high", "log of a shrinking weight"),
+    "later": (
+        "outlier in batch 17",
+        "state corrupted at step 9",
+        "rate too high",
+        "log of a shrinking weight",
+    ),
 }
 for when, causes in CAUSES.items():
     for cause in causes:
@@ -250,6 +270,7 @@ assert failing_step("nothing") is None  # control: without a fault none of the f
 #
 # **Claim.** `cross_entropy` refuses some bad batches loudly and accepts others in silence. What is silent has to be
 # checked by you: before optimizing, and by name.
+
 
 # %% tags=["claim-2.3"]
 def reaction(logits, target, **options):
@@ -293,9 +314,11 @@ assert {reaction(*batch) for batch in good_batches.values()} == {"finite"}
 #
 # Write the check that names every violated clause, and no other. Valid batches of all kinds must pass.
 
+
 # %% nbgrader={"grade_id": "contract", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
-def violated(logits: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | None = None,
-             ignore_index: int = -100) -> list[str]:
+def violated(
+    logits: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | None = None, ignore_index: int = -100
+) -> list[str]:
     """Name the clauses of the cross-entropy contract that a batch violates, each once; [] when it is valid.
 
     logits: (C,), (N, C) or (N, C, d1, ..., dK). Its *positions* are its shape without C: (), (N,), (N, d1, ..., dK).
@@ -385,6 +408,7 @@ assert abs(with_probabilities(inside, target).item() - with_logits(inside, targe
 # **Control.** With a guarded count, or with one target restored, the loss is finite. Note the second column: the
 # built-in loss is NaN with a gradient of zero, the hand-written one with a NaN gradient that reaches the weights.
 
+
 # %% tags=["claim-2.5"]
 def loss_and_gradient(loss_of, target):
     z = torch.linspace(-1, 1, 12).reshape(4, 3).requires_grad_()
@@ -412,7 +436,9 @@ results = {}
 for name, loss_of in {"built-in mean": built_in, "mean by hand": by_hand, "guarded count": guarded}.items():
     results[name] = loss_and_gradient(loss_of, nothing), loss_and_gradient(loss_of, something)
     (loss, grad), (loss_one, grad_one) = results[name]
-    print(f"{name:14}  nothing scored: loss {loss:.2f}, |gradient| {grad:.2f}   one scored: {loss_one:.4f}, {grad_one:.4f}")
+    print(
+        f"{name:14}  nothing scored: loss {loss:.2f}, |gradient| {grad:.2f}   one scored: {loss_one:.4f}, {grad_one:.4f}"
+    )
 assert math.isnan(results["built-in mean"][0][0]) and results["built-in mean"][0][1] == 0
 assert math.isnan(results["mean by hand"][0][0]) and math.isnan(results["mean by hand"][0][1])
 assert results["guarded count"][0] == (0, 0)
@@ -433,7 +459,9 @@ text = torch.randint(1, 20, (4, 9))
 copying = 12 * F.one_hot(text, 20).float()  # logits (4, 9, 20): "the token that I see"
 unshifted = F.cross_entropy(copying.transpose(1, 2), text).item()
 shifted = F.cross_entropy(copying[:, :-1].transpose(1, 2), text[:, 1:]).item()
-print(f"copying model: loss {unshifted:.4f} on unshifted targets, {shifted:.2f} on shifted ones (log 20 is {math.log(20):.2f})")
+print(
+    f"copying model: loss {unshifted:.4f} on unshifted targets, {shifted:.2f} on shifted ones (log 20 is {math.log(20):.2f})"
+)
 assert unshifted < 1e-3 and shifted > math.log(20)
 
 padded = F.pad(text, (0, 27))  # 0 is the padding's id
@@ -449,6 +477,7 @@ assert scored_too < math.log(20) < not_scored
 #
 # Build inputs, targets and the mask of what is scored. Padding may stand on either side, and its id may be the id
 # of a real token: many tokenizers pad with their end token.
+
 
 # %% nbgrader={"grade_id": "next-token", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def next_token(tokens: torch.Tensor, real: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -526,6 +555,7 @@ assert caught
 # **Control.** The same division of two ones raises nothing; and with the forward pass outside of the context, the
 # error still comes but the line is lost.
 
+
 # %% tags=["claim-2.8"]
 def suspicious_line(a):
     return a / a
@@ -561,6 +591,7 @@ assert error is not None and "suspicious_line" not in notices
 #
 # **Claim.** It is no complete detector. It watches what backward functions *return*, and only for NaN: an infinite
 # gradient passes, and so does every forward value that makes no NaN on the way back.
+
 
 # %% tags=["claim-2.9"]
 def anomaly_raises(run):
@@ -608,7 +639,9 @@ for run in (sqrt_at_zero, forward_inf, forward_nan, zero_by_zero):
     found = {}
     raised = anomaly_raises(run)
     passed[run.__name__] = found, raised
-    print(f"{run.__name__:13}  forward {found['forward']:4}  gradient {found['gradient']:4}  anomaly mode raises: {raised}")
+    print(
+        f"{run.__name__:13}  forward {found['forward']:4}  gradient {found['gradient']:4}  anomaly mode raises: {raised}"
+    )
 assert passed["sqrt_at_zero"] == ({"forward": 0.0, "gradient": INF}, False)
 assert passed["forward_inf"] == ({"forward": INF, "gradient": 1.0}, False)
 assert math.isnan(passed["forward_nan"][0]["forward"]) and not passed["forward_nan"][1]
@@ -622,6 +655,7 @@ assert passed["zero_by_zero"][1]  # control: the detector was on, and does catch
 #
 # **Claim.** It slows a run down by no fixed factor. Each node of the graph keeps a stack trace, and each result of
 # a backward function is searched, so the price depends on how many operations there are and how large each is.
+
 
 # %% tags=["claim-2.10"]
 def many_small():
@@ -654,12 +688,15 @@ for graph in (many_small, few_large):
         warnings.simplefilter("ignore")
         with torch.autograd.detect_anomaly():
             watched = traced_nodes(graph)
-    print(f"{graph.__name__:10}  more than 100 nodes: {plain[0] > 100}; traced outside: {plain[1]}; "
-          f"traced inside: {'all operations' if watched[1] >= watched[0] - 1 else watched[1]}")
+    print(
+        f"{graph.__name__:10}  more than 100 nodes: {plain[0] > 100}; traced outside: {plain[1]}; "
+        f"traced inside: {'all operations' if watched[1] >= watched[0] - 1 else watched[1]}"
+    )
     assert plain[1] == 0 and watched[1] >= watched[0] - 1  # the leaf's accumulator is no operation
 
 # %% [markdown]
 # The ratios of your machine follow; run the cell twice and they move. Nothing is asserted about time.
+
 
 # %% tags=["claim-2.10", "nbval-ignore-output"]
 def seconds(graph, repeats=15):
@@ -677,7 +714,9 @@ for graph in (many_small, few_large):
         warnings.simplefilter("ignore")
         with torch.autograd.detect_anomaly():
             watched = seconds(graph)
-    print(f"{graph.__name__:10}  {1e3 * plain:6.2f} ms plain, {1e3 * watched:6.2f} ms watched: factor {watched / plain:.1f}")
+    print(
+        f"{graph.__name__:10}  {1e3 * plain:6.2f} ms plain, {1e3 * watched:6.2f} ms watched: factor {watched / plain:.1f}"
+    )
 
 # %% [markdown]
 # ## 2.11 Infinite or exactly 2000
@@ -686,6 +725,7 @@ for graph in (many_small, few_large):
 # logits is exactly 2000, with finite gradients.
 #
 # **Control.** At moderate logits the two agree, so it is the scale that separates them.
+
 
 # %% tags=["claim-2.11"]
 def naive(z, target):
@@ -731,7 +771,9 @@ def plot_log_probability(scale=40.0):
 
 kept = plot_log_probability()
 assert 40 <= kept[-1][0] < 60  # where float32 has no smaller number left
-assert all(abs(value + 2 * s) < 1 for s, value in kept)  # until then naive follows the line; near its end, coarsely
+assert all(
+    abs(value + 2 * s) < 1 for s, value in kept
+)  # until then naive follows the line; near its end, coarsely
 assert log_probabilities(60.0) == (-INF, -120.0)
 
 # %% [markdown]
@@ -741,7 +783,8 @@ assert log_probabilities(60.0) == (-INF, -120.0)
 # %% tags=["widget", "nbval-skip"]
 import ipywidgets
 
-ipywidgets.interact(plot_log_probability, scale=ipywidgets.FloatSlider(value=40, min=0, max=100, step=2, description="logit scale"));
+scale = ipywidgets.FloatSlider(value=40, min=0, max=100, step=2, description="logit scale")
+_ = ipywidgets.interact(plot_log_probability, scale=scale)
 
 # %% [markdown]
 # ## 2.12 Repair the operation
@@ -761,8 +804,10 @@ assert raw[0] == INF and (raw / raw.sum()).isnan().any()  # inf / inf
 assert torch.isfinite(probabilities).all() and probabilities.log()[1] == -INF
 for dtype, limit in ((torch.float32, 88.7), (torch.float16, 11.05)):
     edge = torch.tensor([limit, limit + 0.1], dtype=dtype).exp()
-    print(f"exp in {str(dtype)[6:]}: finite at {limit}, infinite at {limit + 0.1:.2f}: "
-          f"{math.isfinite(edge[0].item()) and math.isinf(edge[1].item())}")
+    print(
+        f"exp in {str(dtype)[6:]}: finite at {limit}, infinite at {limit + 0.1:.2f}: "
+        f"{math.isfinite(edge[0].item()) and math.isinf(edge[1].item())}"
+    )
     assert torch.isfinite(edge[0]) and torch.isinf(edge[1])
 small = torch.tensor([2.0, -2.0])  # control: at moderate scale nothing is lost
 assert torch.allclose((small.exp() / small.exp().sum()).log(), small - torch.tensor(2.0181499))
@@ -772,6 +817,7 @@ assert torch.allclose((small.exp() / small.exp().sum()).log(), small - torch.ten
 #
 # Five expressions, each right on paper and each broken in float32. Write them so that value **and** gradient are
 # right for every finite `z`. The lines around your code compute the gradient.
+
 
 # %% nbgrader={"grade_id": "stable-ops", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def repaired(name: str, z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -822,7 +868,12 @@ check("2.12", repaired, hidden=True)
 
 # %% tags=["claim-2.13"]
 x = torch.tensor([1e-8, 1.0, -0.5])
-print("log:", [f"{v:.2f}" for v in x.log().tolist()], " with 1e-6:", [f"{v:.2f}" for v in (x + 1e-6).log().tolist()])
+print(
+    "log:",
+    [f"{v:.2f}" for v in x.log().tolist()],
+    " with 1e-6:",
+    [f"{v:.2f}" for v in (x + 1e-6).log().tolist()],
+)
 assert (x.log() - (x + 1e-6).log())[0].abs() > 4  # the value has moved by more than 4
 assert (x.log() - (x + 1e-6).log())[1].abs() < 1e-5  # control: far from zero it has not
 assert (x + 1e-6).log()[2].isnan() and (x + 1e-6).sqrt()[2].isnan()  # negative is negative still
@@ -839,7 +890,10 @@ assert gradient.tolist() == [[1.0, -1.0]]  # control: the repaired operation doe
 zero = {dtype: torch.zeros((), dtype=dtype) for dtype in (torch.float16, torch.bfloat16, torch.float32)}
 for dtype, x in zero.items():
     answers = {eps: math.isfinite((1 / (x + eps)).item()) for eps in (1e-8, 1e-5, 1e-4)}
-    print(f"{str(dtype)[6:]:9} 1/(0 + eps) is finite:", ", ".join(f"{eps:g} {ok}" for eps, ok in answers.items()))
+    print(
+        f"{str(dtype)[6:]:9} 1/(0 + eps) is finite:",
+        ", ".join(f"{eps:g} {ok}" for eps, ok in answers.items()),
+    )
     assert list(answers.values()) == ([False, False, True] if dtype == torch.float16 else [True, True, True])
 assert torch.tensor(1e-8, dtype=torch.float16) == 0  # the first vanishes,
 assert torch.tensor(1e-5, dtype=torch.float16) > 0  # the second is there, and its reciprocal too large
@@ -853,6 +907,7 @@ assert torch.tensor(1.0) + 1e-6 > 1.0  # control
 # by an infinite or undefined slope, and 0 · inf is NaN. `nan_to_num` on the output comes just as late.
 #
 # **Control.** Where no row is invalid, the same code has the right gradient: the branch is the cause.
+
 
 # %% tags=["claim-2.14"]
 def gradient_of(function, numbers):
@@ -892,9 +947,11 @@ assert w.grad.isnan().all()  # even the second weight, whose feature is 0 in tha
 # Apply an operation to the valid rows alone, and get the gradient that they alone would give. The lines around
 # your code compute it. `sqrt` is one of seven operations.
 
+
 # %% nbgrader={"grade_id": "safe-branch", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
-def masked_op(op: str, w: torch.Tensor, features: torch.Tensor,
-              valid: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def masked_op(
+    op: str, w: torch.Tensor, features: torch.Tensor, valid: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """f(features @ w) where valid and 0 elsewhere, and the gradient of its sum by w.
 
     op: "sqrt", "log", "reciprocal", "rsqrt", "acos", "asin" or "power" (x ** 0.3).
@@ -940,6 +997,7 @@ except NotImplementedError:
 #
 # **Control.** SGD itself, on both sides of each edge and on it.
 
+
 # %% tags=["claim-2.15"]
 def descend(a, eta, steps=30):
     """w_0 = 1, w_1, ..., by torch's SGD on a * w**2 / 2."""
@@ -956,7 +1014,9 @@ def descend(a, eta, steps=30):
 
 for product in (0.5, 1.0, 1.8, 2.0, 2.2):
     path = descend(2.0, product / 2)
-    print(f"eta * a = {product:.1f}:  w = {path[1]:+.2f}, {path[2]:+.2f}, {path[3]:+.2f}, ...,  |w_30| = {abs(path[30]):.3g}")
+    print(
+        f"eta * a = {product:.1f}:  w = {path[1]:+.2f}, {path[2]:+.2f}, {path[3]:+.2f}, ...,  |w_30| = {abs(path[30]):.3g}"
+    )
     assert all(math.isclose(w, (1 - product) ** n, rel_tol=1e-9, abs_tol=1e-12) for n, w in enumerate(path))
 assert abs(descend(2.0, 0.9)[30]) < 0.01 < 100 < abs(descend(2.0, 1.1)[30])
 assert descend(2.0, 1.0) == [(-1.0) ** n for n in range(31)]  # on the edge: neither
@@ -973,9 +1033,16 @@ def plot_descent(a=2.0, eta=0.9):
     if max(map(abs, path)) > 3:
         left.set_yscale("symlog", linthresh=1)
     products = [i / 20 for i in range(-8, 57)]
-    ends = [max(abs(descend(1.0, 1.0 * p, 20)[-1]) if p >= 0 else abs(descend(-1.0, -p, 20)[-1]), 1e-6) for p in products]
+    ends = [
+        max(abs(descend(1.0, 1.0 * p, 20)[-1]) if p >= 0 else abs(descend(-1.0, -p, 20)[-1]), 1e-6)
+        for p in products
+    ]
     right.semilogy(products, ends, "-", color="k")
-    for low, high, hatch, label in ((-0.4, 0, "xx", "away"), (0, 2, "", "to the minimum"), (2, 2.8, "xx", "away")):
+    for low, high, hatch, label in (
+        (-0.4, 0, "xx", "away"),
+        (0, 2, "", "to the minimum"),
+        (2, 2.8, "xx", "away"),
+    ):
         right.axvspan(low, high, hatch=hatch, fc="none", ec="0.7")
         right.text((low + high) / 2, 3e4, label, ha="center", fontsize=8, backgroundcolor="white")
     right.plot([a * eta], [max(abs(path[-1]), 1e-6)], "*", ms=13, color="tab:red")
@@ -994,17 +1061,18 @@ assert ends[0.0] == ends[2.0] == 1.0  # on both edges |w| stays what it was
 # at 10⁻⁶; plain between 0 and 2, crosshatched outside; the star is the path on the left.*
 
 # %% tags=["widget", "nbval-skip"]
-ipywidgets.interact(
+_ = ipywidgets.interact(
     plot_descent,
     a=ipywidgets.FloatSlider(value=2, min=0.1, max=4, step=0.1, description="curvature a"),
     eta=ipywidgets.FloatSlider(value=0.9, min=0, max=1.4, step=0.05, description="rate eta"),
-);
+)
 
 # %% [markdown]
 # {{exercise 2.15}}
 #
 # Predict what `w` does, for ever, from the curvature and the rate alone. Edges and their neighborhoods are among
 # the cases.
+
 
 # %% nbgrader={"grade_id": "quadratic", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def fate(a: float, eta: float) -> str:
@@ -1045,6 +1113,7 @@ check("2.15", fate, hidden=True)
 # **Control.** A run whose first loss and gradients are finite and whose weights grow from step to step *is* cured
 # by a lower rate.
 
+
 # %% tags=["claim-2.16"]
 def losses(lr, broken, steps=30):
     """Losses of a linear fit, and whether the weights are finite at its end."""
@@ -1066,10 +1135,14 @@ def losses(lr, broken, steps=30):
 
 for lr in (1.0, 1e-3, 1e-9, 0.0):
     record, weights_finite = losses(lr, broken=True)
-    print(f"NaN in a target, rate {lr:g}: loss at step 0 {record[0]}, weights finite at the end: {weights_finite}")
+    print(
+        f"NaN in a target, rate {lr:g}: loss at step 0 {record[0]}, weights finite at the end: {weights_finite}"
+    )
     assert all(map(math.isnan, record)) and not weights_finite
 too_high, lower = losses(3.0, broken=False)[0], losses(0.1, broken=False)[0]
-print(f"healthy data, rate 3: grows is {too_high[29] > 1e6 * too_high[0]}; rate 0.1: falls is {lower[29] < lower[0]}")
+print(
+    f"healthy data, rate 3: grows is {too_high[29] > 1e6 * too_high[0]}; rate 0.1: falls is {lower[29] < lower[0]}"
+)
 assert math.isfinite(too_high[0]) and too_high[0] == lower[0]  # the same step zero: finite, whatever the rate
 assert too_high[29] > 1e6 * too_high[0] and lower[29] < lower[0]
 
@@ -1079,6 +1152,7 @@ assert too_high[29] > 1e6 * too_high[0] and lower[29] < lower[0]
 #
 # **Control.** A gradient that is large and finite is what clipping is for. `error_if_nonfinite=True` turns the
 # silence into an error.
+
 
 # %% tags=["claim-2.16"]
 def clipped(first, **options):

@@ -124,7 +124,7 @@ assert train_loss < 0.1 and val_loss < 0.1 and new_loss < 0.35
 # ## 4.2 A training loss above the validation loss
 #
 # **Claim.** With dropout on, the training loss that a loop logs naturally lies above the validation loss, with no
-# leak anywhere. The two are measured on two different networks: one with half of its units removed at random, one
+# leak anywhere. The two are measured on two different networks: one with most of its units removed at random, one
 # whole. Measured in one mode, the order turns around.
 #
 # All rows below are drawn fresh and independently; no row of one side has anything to do with a row of the other.
@@ -138,9 +138,9 @@ def modes_run(p, steps=120):
 
     def draw(n):
         x = torch.randn(n, 16, generator=g)
-        return x, (x @ direction + 2.0 * torch.randn(n, generator=g) > 0).long()
+        return x, (x @ direction + 0.5 * torch.randn(n, generator=g) > 0).long()
 
-    (x, y), (val_x, val_y) = draw(400), draw(2000)
+    (x, y), (val_x, val_y) = draw(3000), draw(2000)
     torch.manual_seed(3)
     model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Dropout(p), nn.Linear(64, 2))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -163,13 +163,13 @@ def mean_of(values, first, last):
 
 
 # %% tags=["claim-4.2"]
-logged, again, val = modes_run(p=0.7)
-window = (15, 40)
+logged, again, val = modes_run(p=0.8)
+window = (20, 60)
 a, b, c = (mean_of(curve, *window) for curve in (logged, again, val))
-print(f"steps {window[0]} to {window[1]}, dropout 0.7")
+print(f"steps {window[0]} to {window[1]}, dropout 0.8")
 print(f"  logged training loss above validation loss: {a > c}")
 print(f"  training rows in eval mode below validation loss: {b < c}")
-assert a > c + 0.02 and b < c - 0.01
+assert a > c + 0.02 and b < c - 0.003
 
 # %% [markdown]
 # **Control.** Were anything but the mode the cause, it would stay when dropout goes. With `p = 0` the logged loss
@@ -182,14 +182,14 @@ print("p = 0: logged and re-measured training loss agree to 1e-6 at every step")
 
 
 # %%
-def plot_modes(p=0.7):
+def plot_modes(p=0.8):
     """Three curves of one run; told apart by line style and label."""
     logged, again, val = modes_run(p)
     fig, ax = plt.subplots()
     ax.plot(logged, linestyle=":", marker="o", markevery=15, markersize=4, label="train, as logged (dropout on)")
     ax.plot(val, linestyle="-", linewidth=2, label="validation (eval mode)")
     ax.plot(again, linestyle="--", marker="s", markevery=15, markersize=4, label="the same train rows, eval mode")
-    ax.set(xlabel="step", ylabel="cross entropy", title=f"One run, dropout {p:g}")
+    ax.set(xlabel="step", ylabel="cross entropy", title=f"One run, dropout {p:g}", ylim=(0, 0.45))
     ax.legend(fontsize=8)
     fig.tight_layout()
     plt.show()
@@ -203,7 +203,7 @@ plot_modes()
 # dashed and solid does.*
 
 # %% tags=["widget", "nbval-skip"]
-widgets.interact(plot_modes, p=widgets.FloatSlider(0.7, min=0.0, max=0.9, step=0.1, continuous_update=False));
+widgets.interact(plot_modes, p=widgets.FloatSlider(0.8, min=0.0, max=0.9, step=0.1, continuous_update=False));
 
 # %% [markdown]
 # {{exercise 4.2}}

@@ -230,15 +230,15 @@ target = torch.tensor([1])
 
 
 def outcome(loss: Tensor) -> tuple[float, list[float]]:
-    """A loss and its gradient with respect to the logits."""
+    """A loss and its gradient with respect to the logits; + 0.0 turns -0.0 into 0.0."""
     (gradient,) = torch.autograd.grad(loss, logits)
-    return loss.item(), gradient.flatten().tolist()
+    return loss.item() + 0.0, (gradient.flatten() + 0.0).tolist()
 
 
 attempts = {
-    "log of softmax": outcome(-torch.log(logits.softmax(1))[0, 1]),
-    "another label": outcome(-torch.log(logits.softmax(1))[0, 0]),
-    "epsilon 1e-9": outcome(-torch.log(logits.softmax(1) + 1e-9)[0, 1]),
+    "log of softmax": outcome(-torch.log(logits.softmax(1)[0, 1])),
+    "another label": outcome(-torch.log(logits.softmax(1)[0, 0])),
+    "epsilon 1e-9": outcome(-torch.log(logits.softmax(1)[0, 1] + 1e-9)),
     "cross entropy": outcome(F.cross_entropy(logits, target)),
 }
 for name, (loss, gradient) in attempts.items():

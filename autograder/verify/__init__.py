@@ -7,6 +7,7 @@ every mutant of the reference solution that is not listed as equivalent.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import sys
@@ -73,7 +74,9 @@ class _Bench:
     def answers(self, kept: list[Kept]) -> None:
         """The stub, the reference, and the kept answers."""
         started = time.monotonic()
-        calls: list[Call] = [("reference", self._try(self._cell(self.source.cell)), REFERENCE_SECONDS)]
+        # as a tree, the way mutants come: a reference that fails there would let all of them seem killed
+        tree = ast.parse(self.source.cell)
+        calls: list[Call] = [("reference", self._try(self._cell(tree)), REFERENCE_SECONDS)]
         for _, ended in run_forked(calls, 1):
             self._reference(ended)
         self.seconds = time.monotonic() - started
@@ -93,8 +96,7 @@ class _Bench:
         def calls() -> Iterator[Call]:
             for mutant in mutants(self.source.cell, self.source.lines):
                 names.add(mutant.name)
-                code = compile(mutant.tree, f"mutant {mutant.name}", "exec")
-                yield mutant, self._try(self._cell(code), early=True), limit
+                yield mutant, self._try(self._cell(mutant.tree), early=True), limit
 
         for mutant, ended in run_forked(calls(), self.workers):
             self._mutant(mutant.name, mutant.text, ended, equal)
@@ -104,7 +106,7 @@ class _Bench:
     def _try(self, load: Callable[[], Any], early: bool = False) -> Callable[[], Outcome]:
         return lambda: trial(self.exercise, load, self.seeds, early)
 
-    def _cell(self, code: Any) -> Callable[[], Any]:
+    def _cell(self, code: str | ast.Module) -> Callable[[], Any]:
         """Load a cell as a notebook would: setup and the other solution cells first."""
         before = [(piece, self.source.file) for piece in self.source.before]
         return lambda: defined(self.exercise.answer, *before, (code, self.source.file), into=self.space)

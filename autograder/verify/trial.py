@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any, Callable, Iterable
 
 from ..check import LocalAnswer
@@ -66,7 +66,7 @@ def _why(item: ItemResult) -> str:
     return ""
 
 
-def defined(name: str, *pieces: tuple[str | CodeType, str], into: dict[str, Any] | None = None) -> Any:
+def defined(name: str, *pieces: tuple[str | ast.Module, str], into: dict[str, Any] | None = None) -> Any:
     """What a name stands for after running pieces of code, each with its file name, in one namespace."""
     space = dict(into or {}, __name__="__answer__")
     for code, file in pieces:
