@@ -14,10 +14,17 @@ import torch
 from torch import Tensor, nn
 
 _HOOK_TABLES = (
-    "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
-)  # fmt: skip
-_GLOBAL_TABLES = ("_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
-                  "_global_backward_pre_hooks")  # fmt: skip
+    "_forward_hooks",
+    "_forward_pre_hooks",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+)
+_GLOBAL_TABLES = (
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_backward_pre_hooks",
+)
 
 
 class Tripwire(nn.Module):
@@ -50,7 +57,7 @@ def hook_count(model: nn.Module) -> int:
 def watched_run(watch: Callable, model: nn.Module, batches: list, every: int, planted: int) -> dict[str, Any]:
     """Let `watch` run a model that carries `planted` hooks of others, and say what it left behind.
 
-    Returns: "records" and "failed" from the log, "log_keys", "raised" ([type, message] or None),
+    Returns: "records" and "failed" from the log, "raised" ([type, message] or None),
         "forwards" (a fingerprint of the input and the number of foreign hooks at each forward),
         "before" and "after" (hooks), "modes" (training flags afterwards), "alive" (calls that the
         planted hooks saw in one more forward after the run).
@@ -81,10 +88,16 @@ def watched_run(watch: Callable, model: nn.Module, batches: list, every: int, pl
     _quiet_call(model, clean[0])
     grown = len(log["records"]) - seen if isinstance(log.get("records"), list) else 0
     return {
-        "records": log.get("records"), "failed": log.get("failed", "no entry"), "log_keys": sorted(map(str, log)),
-        "raised": raised, "forwards": during, "before": before, "after": after,
-        "modes": [m.training for m in model.modules()], "alive": len(calls), "grown": grown,
-    }  # fmt: skip
+        "records": log.get("records"),
+        "failed": log.get("failed", "no entry"),
+        "raised": raised,
+        "forwards": during,
+        "before": before,
+        "after": after,
+        "modes": [m.training for m in model.modules()],
+        "alive": len(calls),
+        "grown": grown,
+    }
 
 
 def _quiet_call(model: nn.Module, x: Tensor) -> None:
@@ -95,8 +108,10 @@ def _quiet_call(model: nn.Module, x: Tensor) -> None:
         pass
 
 
-def shuffled(shuffle: Callable, inputs: Tensor, labels: Tensor, ids: Tensor, seeds: list[int]) -> dict[str, Any]:
-    """Shuffle copies of the same data once for each seed; what came back, and what became of the arguments."""
+def shuffled(
+    shuffle: Callable, inputs: Tensor, labels: Tensor, ids: Tensor, seeds: list[int]
+) -> dict[str, Any]:
+    """Shuffle copies of the data once for each seed: what came back, and whether the arguments stayed."""
     answers, kept = [], []
     for seed in seeds:
         given = [inputs.clone(), labels.clone(), ids.clone()]
@@ -115,7 +130,9 @@ def weighted_gradient(function: Callable, logits: Tensor, labels: Tensor, weight
     return {"value": value, "gradient": gradient}
 
 
-def module_modes(build: Callable, sizes: dict[str, Any], state: dict[str, Tensor], x: Tensor, row: Tensor) -> dict[str, Any]:
+def module_modes(
+    build: Callable, sizes: dict[str, Any], state: dict[str, Tensor], x: Tensor, row: Tensor
+) -> dict[str, Any]:
     """A module's outputs under the modes: sizes go to its constructor, `state` into its parameters.
 
     x: a batch for evaluation mode, called twice and once more after a round through training mode.
@@ -140,13 +157,19 @@ def module_modes(build: Callable, sizes: dict[str, Any], state: dict[str, Tensor
     with torch.inference_mode():
         train_inference = module(row)
     return {
-        "eval": plain, "again": again, "inference": inference, "train": train,
-        "train_inference": train_inference, "tracks": bool(graph.requires_grad),
+        "eval": plain,
+        "again": again,
+        "inference": inference,
+        "train": train,
+        "train_inference": train_inference,
+        "tracks": bool(graph.requires_grad),
         "kinds": all(type(t) is Tensor for t in (*plain, again, inference, graph, *train, train_inference)),
-    }  # fmt: skip
+    }
 
 
-def evaluated(evaluate: Callable, model: nn.Module, batches: list, modes: list[bool], grad: bool) -> dict[str, Any]:
+def evaluated(
+    evaluate: Callable, model: nn.Module, batches: list, modes: list[bool], grad: bool
+) -> dict[str, Any]:
     """Let `evaluate` see a model twice; its answers, and the state of model and autograd afterwards.
 
     modes: the training flag of each module before the call. grad: whether gradients are on around it.
@@ -166,10 +189,11 @@ def evaluated(evaluate: Callable, model: nn.Module, batches: list, modes: list[b
         after_grad = torch.is_grad_enabled()
     state = zip(before, model.state_dict().values())
     return {
-        "runs": runs, "raised": raised, "graph": bool(graph), "grad": after_grad,
+        "runs": runs,
+        "raised": raised,
+        "graph": bool(graph),
+        "grad": after_grad,
         "modes": [m.training for m in model.modules()],
         "state_kept": all(torch.equal(a, b) for a, b in state),
         "grads": [p.grad is not None for p in model.parameters()],
-    }  # fmt: skip
-
-
+    }

@@ -262,7 +262,7 @@ check("4.2", same_terms, hidden=True)
 # **Claim.** A "loss" is four choices besides the data: which terms, which weights, which positions count, and what
 # the sum is divided by. One model on one set of targets can be logged as many different numbers.
 #
-# Twelve targets in two batches, the second mostly padding. Nothing differs between the bars below but the recipe.
+# Eight scored targets in two batches, the second of them mostly padding. Nothing differs between the bars below but the recipe.
 
 # %%
 nll = torch.tensor([[0.2, 0.4, 0.3, 0.1, 0.5, 0.3], [2.0, 3.0, 9.0, 9.0, 9.0, 9.0]])  # each row is a batch
@@ -312,7 +312,7 @@ def plot_recipes(reference="per scored target"):
 plot_recipes()
 
 # %% [markdown]
-# *Each bar is the same twelve targets. The hatched bar is the reference, the dashed line its value. Two runs may be
+# *Each bar is made of the same targets. The hatched bar is the reference, the dashed line its value. Two runs may be
 # compared only when both were logged by the same recipe.*
 
 # %% tags=["widget", "nbval-skip"]
@@ -456,10 +456,10 @@ def plot_splits(rows_each=8, share=0.25):
         ax.scatter(row[~val], person[~val], marker=".", s=30, color="0.6", label="training")
         ax.scatter(row[val], person[val], marker="X", s=45, color="black", label="validation")
         both = sum(bool(val[person == p].any()) and not bool(val[person == p].all()) for p in range(count))
-        ax.set(title=f"{name}\n{both} of {count} people on both sides", xlabel="measurement", yticks=range(0, count, 2))
+        ax.set(title=f"{name}\n{both} of {count} people on both sides", xlabel="measurement", yticks=range(0, count, 2), ylim=(-1, count + 3))
         ax.title.set_fontsize(9)
     axes[0].set_ylabel("person")
-    axes[1].legend(fontsize=7, loc="upper right", framealpha=1)
+    axes[1].legend(fontsize=7, loc="upper center", ncols=2, framealpha=1)
     fig.tight_layout()
     plt.show()
     return both

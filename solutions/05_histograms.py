@@ -40,7 +40,9 @@ from autograder import check, hint
 # %matplotlib inline
 torch.set_num_threads(1)
 torch.manual_seed(5)
-plt.rcParams.update({"figure.figsize": (6.4, 3.2), "figure.dpi": 90, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(
+    {"figure.figsize": (6.4, 3.2), "figure.dpi": 90, "axes.spines.top": False, "axes.spines.right": False}
+)
 
 # %% [markdown]
 # ## 5.1 Six numbers for each tensor
@@ -49,7 +51,7 @@ plt.rcParams.update({"figure.figsize": (6.4, 3.2), "figure.dpi": 90, "axes.spine
 # the trouble: mean, standard deviation, **finite fraction**, **zero fraction**, **norm**, and **relative update**,
 # which is how far a step moved the tensor, measured against its size.
 #
-# Below, four tensors are tried. Two pairs share a column in which they look alike, and another column parts them.
+# Below, four tensors are tried that a standard deviation cannot part.
 
 # %% tags=["claim-5.1"]
 generator = torch.Generator().manual_seed(51)
@@ -96,6 +98,14 @@ print("10 - 20 and 200 - 100 in uint8:", wrapped)
 print("squares of 1e30 summed in float32:", large.square().sum().item())
 print("the same in float64:", f"{large.double().square().sum().item():.0e}")
 print("norm with one NaN inside:", one_nan.norm().item())
+refusals = []
+for attempt in (lambda: pixels.mean(), lambda: torch.zeros(2, 3).t().view(-1)):
+    try:
+        attempt()
+    except RuntimeError as error:
+        refusals.append(type(error).__name__)
+print("mean of uint8, view of a transposed tensor:", refusals)
+assert len(refusals) == 2
 assert wrapped == [246, 100] and math.isinf(large.square().sum().item())
 assert math.isfinite(large.double().square().sum().item()) and math.isnan(one_nan.norm().item())
 
@@ -104,6 +114,7 @@ assert math.isfinite(large.double().square().sum().item()) and math.isnan(one_na
 #
 # Write the six statistics so that they hold for any real tensor: any shape, any dtype, with or without non-finite
 # entries. Where a statistic has nothing to stand on, the docstring says what to return.
+
 
 # %% nbgrader={"grade_id": "tensor-stats", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def tensor_stats(tensor: Tensor, previous: Tensor | None = None) -> dict[str, float]:
@@ -121,6 +132,7 @@ def tensor_stats(tensor: Tensor, previous: Tensor | None = None) -> dict[str, fl
     Example: tensor_stats(torch.tensor([3.0, 0.0, -4.0, 1.0]), torch.tensor([3.0, 0.0, -4.0, 0.0])) has
     mean 0.0, finite 1.0, zero 0.25, norm sqrt(26) and relative_update 0.2.
     """
+
     ### BEGIN SOLUTION
     def finite_entries(t: Tensor) -> Tensor:
         flat = t.detach().to(torch.float64).reshape(-1)
@@ -172,7 +184,9 @@ optimizer.step()
 try:
     for name, p in small.named_parameters():
         row = tensor_stats(p, was[name])
-        print(f"{name:9} std {row['std']:.2f}  zero {row['zero']:.2f}  relative update {row['relative_update']:.3f}")
+        print(
+            f"{name:9} std {row['std']:.2f}  zero {row['zero']:.2f}  relative update {row['relative_update']:.3f}"
+        )
 except NotImplementedError:
     print("tensor_stats is still to be written: exercise 5.1")
 
@@ -195,7 +209,9 @@ def shape_of(t: Tensor) -> tuple[float, float]:
     return z.pow(3).mean().item(), z.pow(4).mean().item() - 3
 
 
-def train_token_model(vocabulary: int = 200, steps: int = 400) -> tuple[nn.Embedding, nn.Sequential, Tensor, Tensor]:
+def train_token_model(
+    vocabulary: int = 200, steps: int = 400
+) -> tuple[nn.Embedding, nn.Sequential, Tensor, Tensor]:
     """Train on 1/rank tokens. Returns the embedding, the head, each token's label and the embedding at the start."""
     torch.manual_seed(52)
     frequency = 1 / torch.arange(1, vocabulary + 1)
@@ -206,7 +222,9 @@ def train_token_model(vocabulary: int = 200, steps: int = 400) -> tuple[nn.Embed
     sgd = torch.optim.SGD([*embedding.parameters(), *head.parameters()], lr=1.0)
     for _ in range(steps):
         tokens = torch.multinomial(frequency, 64, replacement=True)
-        loss = F.cross_entropy(head(embedding(tokens)), token_labels[tokens]) + 5e-4 * head[0].weight.abs().sum()
+        loss = (
+            F.cross_entropy(head(embedding(tokens)), token_labels[tokens]) + 5e-4 * head[0].weight.abs().sum()
+        )
         sgd.zero_grad()
         loss.backward()
         sgd.step()
@@ -311,11 +329,17 @@ print(f"{'cause':10} {'zero gradients':>14} {'loss':>8} {'active units':>13} {'t
 for cause, state in states.items():
     share = (state["gradient"] == 0).double().mean().item()
     loss = "above 0" if state["loss"] > 0.01 else "0"
-    print(f"{cause:10} {share:14.0%} {loss:>8} {'some' if state['active'] else 'none':>13} {state['targets']:8}")
+    print(
+        f"{cause:10} {share:14.0%} {loss:>8} {'some' if state['active'] else 'none':>13} {state['targets']:8}"
+    )
 
 assert all(torch.equal(state["gradient"].abs(), torch.zeros(16, 8)) for state in states.values())
 assert states["inactive"]["active"] == 0 and states["inactive"]["loss"] > 0.01
-assert states["converged"]["active"] > 0 and states["converged"]["loss"] == 0 and states["converged"]["targets"] == 24
+assert (
+    states["converged"]["active"] > 0
+    and states["converged"]["loss"] == 0
+    and states["converged"]["targets"] == 24
+)
 assert states["masked"]["active"] > 0 and states["masked"]["targets"] == 0
 
 # %% [markdown]
@@ -326,7 +350,9 @@ assert states["masked"]["active"] > 0 and states["masked"]["targets"] == 0
 # speaks to, and for no other.
 
 # %% tags=["claim-5.3"]
-returns = {(cause, change): bool(spike(cause, change)["gradient"].any()) for cause in CAUSES for change in CHANGES}
+returns = {
+    (cause, change): bool(spike(cause, change)["gradient"].any()) for cause in CAUSES for change in CHANGES
+}
 print(f"{'gradient back after':18}" + "".join(f"{change:>18}" for change in CHANGES))
 for cause in CAUSES:
     print(f"{cause:18}" + "".join(f"{'yes' if returns[cause, change] else 'no':>18}" for change in CHANGES))
@@ -340,8 +366,18 @@ def show_spike(change: str = "nothing") -> None:
     figure, axes = plt.subplots(1, 3, figsize=(6.4, 2.4), sharey=True)
     for axis, cause, hatch in zip(axes, CAUSES, ("//", "..", "xx")):
         state = spike(cause, change)
-        axis.hist(state["gradient"].flatten().numpy(), bins=31, range=(-0.5, 0.5), color="0.85", edgecolor="0.2", hatch=hatch)
-        axis.set_title(f"{cause}\nloss {state['loss']:.2f}, active {state['active']:.0%}, targets {state['targets']}", fontsize=7)
+        axis.hist(
+            state["gradient"].flatten().numpy(),
+            bins=31,
+            range=(-0.5, 0.5),
+            color="0.85",
+            edgecolor="0.2",
+            hatch=hatch,
+        )
+        axis.set_title(
+            f"{cause}\nloss {state['loss']:.2f}, active {state['active']:.0%}, targets {state['targets']}",
+            fontsize=7,
+        )
         axis.set_xlabel("gradient", fontsize=8)
         axis.tick_params(labelsize=7)
     axes[0].set_ylabel("entries of 128", fontsize=8)
@@ -359,7 +395,7 @@ show_spike()
 # %% tags=["widget", "nbval-skip"]
 import ipywidgets
 
-ipywidgets.interact(show_spike, change=["nothing", *CHANGES]);
+_ = ipywidgets.interact(show_spike, change=["nothing", *CHANGES])
 
 # %% [markdown]
 # ## 5.4 Compare a layer with its own past
@@ -390,7 +426,9 @@ def recorded_run(slip: bool, steps: int = 160) -> tuple[list[dict], float]:
         loss = F.cross_entropy(net(x[batch]), y[batch])
         loss.backward()
         weights = {k: net[k].weight for k in (0, 2, 4)}
-        history.append({k: (w.detach().clone().flatten(), w.grad.clone().flatten()) for k, w in weights.items()})
+        history.append(
+            {k: (w.detach().clone().flatten(), w.grad.clone().flatten()) for k, w in weights.items()}
+        )
         sgd.step()
     return history, loss.item()
 
@@ -432,7 +470,8 @@ axis.axhline(LIMIT, color="0.6", linewidth=1)
 axis.annotate("limit", (152, LIMIT + 0.02), fontsize=8)
 axis.axvline(80, color="0.6", linewidth=1, linestyle="-.")
 axis.set(xlabel="step", ylabel=f"drift over {LAG} steps [std]")
-axis.legend(fontsize=7, ncols=2);
+axis.legend(fontsize=7, ncols=2)
+plt.show()
 
 # %% [markdown]
 # *Drift of each layer against its own state 20 steps earlier. Only the middle layer of the second run (dashed, with
@@ -452,7 +491,15 @@ def ridges(run: str = "slip", layer: int = 2, until: int = 159) -> list[float]:
         for t in steps:
             counts, edges = torch.histogram(history[t][layer][part], bins=40, range=(-reach, reach))
             base = t + 17 * counts / counts.max()
-            axis.fill_between(edges[:-1].numpy(), t, base.numpy(), step="post", facecolor="0.85", edgecolor="0.2", linewidth=0.8)
+            axis.fill_between(
+                edges[:-1].numpy(),
+                t,
+                base.numpy(),
+                step="post",
+                facecolor="0.85",
+                edgecolor="0.2",
+                linewidth=0.8,
+            )
         axis.set_xlabel(f"{name} of layer {layer}", fontsize=8)
         axis.tick_params(labelsize=7)
     axes[0].set_ylabel("step", fontsize=8)
@@ -472,7 +519,7 @@ assert runs["slip"][0][100][2][1].std() < runs["slip"][0][80][2][1].std()  # the
 # narrower meanwhile: alone, they would look like convergence.*
 
 # %% tags=["widget", "nbval-skip"]
-ipywidgets.interact(ridges, run=["slip", "calm"], layer=[0, 2, 4], until=(39, 159, 20));
+_ = ipywidgets.interact(ridges, run=["slip", "calm"], layer=[0, 2, 4], until=(39, 159, 20))
 
 # %% [markdown]
 # **The limit of every histogram.** It forgets which entry is which. Reorder the entries of a trained weight, and its
@@ -483,7 +530,11 @@ order = torch.randperm(head[0].weight.numel(), generator=torch.Generator().manua
 trained = head[0].weight.detach().clone()
 mixed = trained.flatten()[order].view_as(trained)
 with torch.no_grad():
-    ruined = (head[2](F.relu(F.linear(embedding.weight, mixed, head[0].bias))).argmax(1) == token_labels).double().mean()
+    ruined = (
+        (head[2](F.relu(F.linear(embedding.weight, mixed, head[0].bias))).argmax(1) == token_labels)
+        .double()
+        .mean()
+    )
 print("same sorted entries:", torch.equal(trained.flatten().sort().values, mixed.flatten().sort().values))
 print("drift between the two:", round(drift(mixed.flatten(), trained.flatten()), 6))
 print("accuracy still above 0.95:", ruined.item() > 0.95)
@@ -529,11 +580,19 @@ with tempfile.TemporaryDirectory() as folder:
 
 written = [event.histogram_value for event in stored["gradients/0.weight"]]
 print("tags:", len(stored), "  steps:", [event.step for event in stored["gradients/0.weight"]])
-for name, value, truth in zip(("batch 0", "batch 1", "not zeroed"), written, (kept[0], kept[1], kept[0] + kept[1])):
-    agrees = math.isclose(value.sum, truth.double().sum().item(), abs_tol=1e-5) and math.isclose(value.max, truth.max().item(), abs_tol=1e-5)
-    print(f"{name:10} {int(value.num)} entries, as the gradient of {'both batches' if name == 'not zeroed' else 'that batch'}: {agrees}")
+for name, value, truth in zip(
+    ("batch 0", "batch 1", "not zeroed"), written, (kept[0], kept[1], kept[0] + kept[1])
+):
+    agrees = math.isclose(value.sum, truth.double().sum().item(), abs_tol=1e-5) and math.isclose(
+        value.max, truth.max().item(), abs_tol=1e-5
+    )
+    print(
+        f"{name:10} {int(value.num)} entries, as the gradient of {'both batches' if name == 'not zeroed' else 'that batch'}: {agrees}"
+    )
     assert agrees and value.num == 32
-assert not math.isclose(written[0].max, written[1].max, rel_tol=0.05), "same weights, other batch, other histogram"
+assert not math.isclose(written[0].max, written[1].max, rel_tol=0.05), (
+    "same weights, other batch, other histogram"
+)
 assert stored["weights/0.weight"][0].histogram_value.sum == stored["weights/0.weight"][1].histogram_value.sum
 
 # %% [markdown]
@@ -541,8 +600,8 @@ assert stored["weights/0.weight"][0].histogram_value.sum == stored["weights/0.we
 # batch, another histogram; and without zeroing, the histogram of the sum of both.
 #
 # **What it does with NaN.** With default bins, one NaN among many entries is left out of the bars without a word;
-# only the stored minimum, maximum and sum turn NaN, and the histogram view does not draw those. A tensor that is
-# NaN throughout raises, so the *logging line* crashes, and it is only the messenger.
+# only the stored minimum, maximum and sum turn NaN, and bars do not show those. A tensor that is NaN throughout
+# raises, so the *logging line* crashes, and it is only the messenger.
 
 # %% tags=["claim-5.5"]
 with tempfile.TemporaryDirectory() as folder:
@@ -557,10 +616,13 @@ with tempfile.TemporaryDirectory() as folder:
     except ValueError as error:
         message = str(error)
     writer.close()
-    bars = {tag: int(sum(events[0].histogram_value.bucket)) for tag, events in read_histograms(folder).items()}
+    stored = {tag: events[0].histogram_value for tag, events in read_histograms(folder).items()}
+bars = {tag: int(sum(value.bucket)) for tag, value in stored.items()}
 print("entries in the bars:", bars)
+print("stored minimum:", {tag: value.min for tag, value in stored.items()})
 print("all NaN:", message.split(",")[0])
 assert bars == {"whole": 10, "one NaN": 9} and "empty" in message
+assert math.isnan(stored["one NaN"].min) and stored["whole"].min == -1
 
 # %% [markdown]
 # So log the finite fraction beside every histogram. That is one line with your `tensor_stats`.
@@ -627,6 +689,7 @@ assert trace == [0, 0, 12, 24, 36] and len(calls) == 36
 # Time has no fixed price: it depends on the modules, the hook, the machine. On a GPU, `.item()` makes the host wait
 # for the device as well. The cell below asserts only that hooks cost something, and counts what sampling saves.
 
+
 # %% tags=["claim-5.6"]
 def fastest(model: nn.Module, repeats: int = 7) -> float:
     """Seconds of 50 forwards, the best of several tries."""
@@ -666,6 +729,7 @@ assert counts == {1: 1200, 10: 120, 50: 24} and count_hooks(deep) == 0
 #
 # Write the monitor: hooks on sampled steps alone, no hook left however the run ends, and the identifier of the step
 # that failed. A step can fail through any exception, and through the stop button (`KeyboardInterrupt`) too.
+
 
 # %% nbgrader={"grade_id": "watch", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def watch(model: nn.Module, batches: Iterable[tuple[str, Tensor]], every: int, log: dict[str, Any]) -> None:

@@ -35,7 +35,9 @@ from autograder import check, hint
 # %matplotlib inline
 torch.set_num_threads(1)
 torch.manual_seed(7)
-plt.rcParams.update({"figure.figsize": (6.4, 3.2), "figure.dpi": 90, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(
+    {"figure.figsize": (6.4, 3.2), "figure.dpi": 90, "axes.spines.top": False, "axes.spines.right": False}
+)
 
 # %% [markdown]
 # ## 7.1 Shuffled apart
@@ -92,17 +94,32 @@ for how in WAYS:
     accuracy = (net(true_inputs).argmax(1) == true_labels).double().mean().item()
     results[how] = (memorized, torn, accuracy)
     verdict = "passes" if memorized < 0.04 else "fails"
-    print(f"{how:13} {verdict:>15} {'clean' if torn == 0 else 'torn':>12} {'above 0.95' if accuracy > 0.95 else 'below 0.60':>23}")
+    print(
+        f"{how:13} {verdict:>15} {'clean' if torn == 0 else 'torn':>12} {'above 0.95' if accuracy > 0.95 else 'below 0.60':>23}"
+    )
 
-assert all(memorized < 0.04 for memorized, _, _ in results.values()), "the one-batch test passes in every world"
+assert all(memorized < 0.04 for memorized, _, _ in results.values()), (
+    "the one-batch test passes in every world"
+)
 assert results["as stored"][1] == results["one shuffle"][1] == 0 and results["two shuffles"][1] > 100
-assert results["as stored"][2] > 0.95 and results["one shuffle"][2] > 0.95 and results["two shuffles"][2] < 0.60
+assert (
+    results["as stored"][2] > 0.95 and results["one shuffle"][2] > 0.95 and results["two shuffles"][2] < 0.60
+)
 
 # %% [markdown]
 # The control is the middle row: shuffling as such does no harm. Only the second, independent order does.
 #
-# Counting labels does not help either. With three equally frequent classes about a third of the torn pairs carry the
-# right label by luck, and the label histogram is exactly the old one.
+# Counting labels does not help either: the label histogram is exactly the old one. And with three equally frequent
+# classes, about a third of the examples carry the right label by luck.
+
+# %% tags=["claim-7.1"]
+_, stored_labels, ids = stored_data()
+_, torn_labels, input_ids, _ = prepared("two shuffles")
+table = dict(zip(ids.tolist(), stored_labels.tolist()))
+lucky = sum(table[i] == y for i, y in zip(input_ids.tolist(), torn_labels.tolist())) / len(ids)
+print("labels of each class:", stored_labels.bincount().tolist(), "then", torn_labels.bincount().tolist())
+print("share with the right label after two shuffles:", round(lucky, 2))
+assert torch.equal(stored_labels.bincount(), torn_labels.bincount()) and 0.2 < lucky < 0.47
 
 
 # %%
@@ -116,11 +133,23 @@ def show_pairing(how: str = "two shuffles", seed: int = 0) -> tuple[int, int]:
     figure, axis = plt.subplots(figsize=(5.2, 3.2))
     for position, i in enumerate(ids[first].tolist()):
         whole = where[i] == position
-        axis.plot([0, 1], [position, where[i]], "-" if whole else "--", marker="o" if whole else "x", color="0.2", linewidth=1)
+        axis.plot(
+            [0, 1],
+            [position, where[i]],
+            "-" if whole else "--",
+            marker="o" if whole else "x",
+            color="0.2",
+            linewidth=1,
+        )
         axis.text(-0.04, position, f"id {i}", ha="right", va="center", fontsize=7)
     for position, label in enumerate(labels[second].tolist()):
         axis.text(1.04, position, f"label {label}", ha="left", va="center", fontsize=7)
-    axis.set(xlim=(-0.35, 1.35), xticks=[0, 1], xticklabels=["input stands here", "its label stands here"], yticks=[])
+    axis.set(
+        xlim=(-0.35, 1.35),
+        xticks=[0, 1],
+        xticklabels=["input stands here", "its label stands here"],
+        yticks=[],
+    )
     axis.invert_yaxis()
     axis.spines["left"].set_visible(False)
     torn, wrong = int((first != second).sum()), int((labels[first] != labels[second]).sum())
@@ -140,12 +169,13 @@ for how in WAYS:
 # %% tags=["widget", "nbval-skip"]
 import ipywidgets
 
-ipywidgets.interact(show_pairing, how=list(WAYS), seed=(0, 20));
+_ = ipywidgets.interact(show_pairing, how=list(WAYS), seed=(0, 20))
 
 # %% [markdown]
 # {{exercise 7.1a}}
 #
 # Shuffle inputs, labels and ids so that every id keeps its input and its label.
+
 
 # %% nbgrader={"grade_id": "joint-shuffle", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def joint_shuffle(inputs: Tensor, labels: Tensor, ids: Tensor, seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -176,6 +206,7 @@ check("7.1a", joint_shuffle, hidden=True)
 #
 # The table says which label belongs to which id. Compare it with what a loader delivers, and name every pair that
 # does not agree. An order other than the table's is no fault; a label that differs is.
+
 
 # %% nbgrader={"grade_id": "audit-pairs", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def audit_pairs(batches: list[tuple[Tensor, Tensor]], table: dict[int, int]) -> list[tuple[int, int]]:
@@ -246,7 +277,9 @@ for name, (loss, gradient) in attempts.items():
 
 assert math.isinf(attempts["log of softmax"][0])
 assert attempts["another label"] == (0.0, [0.0, 0.0]), "finite, because it answers another question"
-assert attempts["epsilon 1e-9"][0] < 21 and attempts["epsilon 1e-9"][1] == [0.0, 0.0], "finite, and nothing is learned"
+assert attempts["epsilon 1e-9"][0] < 21 and attempts["epsilon 1e-9"][1] == [0.0, 0.0], (
+    "finite, and nothing is learned"
+)
 assert attempts["cross entropy"] == (2000.0, [1.0, -1.0])
 
 # control: on moderate logits the stable and the unstable form agree, so the formula was right and the rounding was not
@@ -276,8 +309,12 @@ def show_losses(exponent: int = 9) -> dict[str, list[float]]:
             values.append(loss.item())
             slope.append(z.grad[1].item())
         slopes[name] = slope
-        axes[0].plot(gaps, values, style, markevery=12, markersize=5, color="0.2", fillstyle="none", label=name)
-        axes[1].plot(gaps, slope, style, markevery=12, markersize=5, color="0.2", fillstyle="none", label=name)
+        axes[0].plot(
+            gaps, values, style, markevery=12, markersize=5, color="0.2", fillstyle="none", label=name
+        )
+        axes[1].plot(
+            gaps, slope, style, markevery=12, markersize=5, color="0.2", fillstyle="none", label=name
+        )
     axes[0].set(xlabel="logit gap", ylabel="loss")
     axes[1].set(xlabel="logit gap", ylabel="gradient of the label's logit", ylim=(-1.1, 0.1))
     axes[0].legend(fontsize=7)
@@ -296,12 +333,13 @@ assert not math.isfinite(slopes["log of softmax"][-1])
 # gradient that should pull the label up: with epsilon it fades to 0 just where the error is largest.*
 
 # %% tags=["widget", "nbval-skip"]
-ipywidgets.interact(show_losses, exponent=(3, 30, 3));
+_ = ipywidgets.interact(show_losses, exponent=(3, 30, 3))
 
 # %% [markdown]
 # {{exercise 7.2}}
 #
 # Replace the implementation: the log-probability of each label, right in value and gradient for any logits.
+
 
 # %% nbgrader={"grade_id": "label-log-prob", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def label_log_prob(logits: Tensor, labels: Tensor) -> Tensor:
@@ -358,7 +396,9 @@ class WithBareCall(WithModule):
         return self.last(F.dropout(torch.tanh(self.first(x)), self.drop.p))
 
 
-def outputs(kind: type, training: bool, record: bool, p: float = 0.5, calls: int = 30) -> tuple[list[float], bool]:
+def outputs(
+    kind: type, training: bool, record: bool, p: float = 0.5, calls: int = 30
+) -> tuple[list[float], bool]:
     """Outputs of repeated calls on one input under one combination of the switches, and whether they carry a graph."""
     torch.manual_seed(73)
     net = kind(p).train(training)
@@ -376,9 +416,13 @@ for kind, name in ((WithModule, "module"), (WithBareCall, "bare call")):
     for training, record in COMBINATIONS:
         values, graph = outputs(kind, training, record)
         same = len(set(values)) == 1
-        print(f"{name:16} {'train' if training else 'eval':7} {'on' if record else 'no_grad':10} {'agree' if same else 'differ':10} {graph}")
+        print(
+            f"{name:16} {'train' if training else 'eval':7} {'on' if record else 'no_grad':10} {'agree' if same else 'differ':10} {graph}"
+        )
         assert graph == record, "the graph follows the recording switch alone"
-        assert same == (kind is WithModule and not training), "repeatability follows the mode, where the mode is obeyed"
+        assert same == (kind is WithModule and not training), (
+            "repeatability follows the mode, where the mode is obeyed"
+        )
 
 # control: with p = 0 nothing is drawn, and all calls agree, so dropout is the only source of the differences
 assert all(len(set(outputs(kind, True, True, p=0.0)[0])) == 1 for kind in (WithModule, WithBareCall))
@@ -396,11 +440,15 @@ def show_modes(p: float = 0.5) -> dict[tuple, float]:
     """Thirty outputs under each combination of mode and recording, for both networks. Returns their spreads."""
     figure, axes = plt.subplots(1, 2, figsize=(6.4, 3.0), sharey=True)
     spreads = {}
-    for axis, kind, name in zip(axes, (WithModule, WithBareCall), ("dropout as a module", "bare functional call")):
+    for axis, kind, name in zip(
+        axes, (WithModule, WithBareCall), ("dropout as a module", "bare functional call")
+    ):
         for column, (training, record) in enumerate(COMBINATIONS):
             values, _ = outputs(kind, training, record, p)
             jitter = torch.linspace(-0.25, 0.25, len(values))
-            axis.plot(column + jitter, values, "o" if record else "x", color="0.2", markersize=4, fillstyle="none")
+            axis.plot(
+                column + jitter, values, "o" if record else "x", color="0.2", markersize=4, fillstyle="none"
+            )
             spreads[kind, training, record] = max(values) - min(values)
         labels = [f"{'train' if t else 'eval'}\n{'grad' if r else 'no_grad'}" for t, r in COMBINATIONS]
         axis.set_xticks(range(4), labels, fontsize=8)
@@ -412,14 +460,16 @@ def show_modes(p: float = 0.5) -> dict[tuple, float]:
 
 
 spreads = show_modes()
-assert all((spread == 0) == (kind is WithModule and not training) for (kind, training, _), spread in spreads.items())
+assert all(
+    (spread == 0) == (kind is WithModule and not training) for (kind, training, _), spread in spreads.items()
+)
 
 # %% [markdown]
 # *Thirty calls on one input in each column: circles with recording, crosses without. Left, evaluation mode makes a
 # flat row of the cloud, and recording changes nothing. Right, no switch helps.*
 
 # %% tags=["widget", "nbval-skip"]
-ipywidgets.interact(show_modes, p=(0.0, 0.9, 0.1));
+_ = ipywidgets.interact(show_modes, p=(0.0, 0.9, 0.1))
 
 # %% [markdown]
 # A seed before each validation makes the calls agree as well. It repairs nothing: it always draws the same mask, and
@@ -435,7 +485,12 @@ with torch.no_grad():
         torch.manual_seed(0)
         seeded.append(bare(x))
     truth = module(x)
-print("seeded calls agree:", torch.equal(*seeded), "  equal to evaluation mode:", torch.allclose(seeded[0], truth, atol=1e-3))
+print(
+    "seeded calls agree:",
+    torch.equal(*seeded),
+    "  equal to evaluation mode:",
+    torch.allclose(seeded[0], truth, atol=1e-3),
+)
 assert torch.equal(*seeded) and not torch.allclose(seeded[0], truth, atol=1e-3)
 
 # %% [markdown]
@@ -469,12 +524,19 @@ print("control, p = 0, two calls agree:", torch.equal(leaky(x), leaky(x)))
 assert torch.equal(leaky(x), leaky(x))
 leaky.p = 0.5
 assert not torch.equal(leaky(x), leaky(x))
+try:
+    F.scaled_dot_product_attention(x, x, x, dropout_p=0.5, training=False)
+except TypeError:
+    print("the attention call takes no training argument")
+else:
+    raise AssertionError("it does take one")
 
 # %% [markdown]
 # {{exercise 7.3a}}
 #
 # Write `forward` so that it does in training mode what `LeakyReader` does, and in evaluation mode the same without
 # randomness. Start from the body above.
+
 
 # %% nbgrader={"grade_id": "reader", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 class Reader(nn.Module):
@@ -525,7 +587,10 @@ print("after eval() and train():", [m.training for m in block.modules()])
 assert [m.training for m in block.modules()] != flags, "train() does not restore, it sets"
 
 losses = torch.tensor([1.0, 1.0, 1.0, 1.0, 6.0])
-cut = {sizes: sum(part.mean().item() for part in losses.split(list(sizes))) / len(sizes) for sizes in ((5,), (4, 1))}
+cut = {
+    sizes: sum(part.mean().item() for part in losses.split(list(sizes))) / len(sizes)
+    for sizes in ((5,), (4, 1))
+}
 print("mean of batch means, by batch sizes:", cut)
 assert cut == {(5,): 2.0, (4, 1): 3.5}
 
@@ -534,6 +599,7 @@ assert cut == {(5,): 2.0, (4, 1): 3.5}
 #
 # Write the evaluation loop: repeatable, without a graph, and with the model afterwards in the mode it came in, module
 # by module, even when a forward raises.
+
 
 # %% nbgrader={"grade_id": "evaluate", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def evaluate(model: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> tuple[float, Tensor]:
@@ -572,6 +638,7 @@ check("7.3b", evaluate, hidden=True)
 # Both repairs together: the loss of a leaky and of a repaired classifier, evaluated twice. A right loop cannot mend a
 # leaky module, and it takes both to make a validation curve worth reading.
 
+
 # %% tags=["uses-answer"]
 def classifier(reader: type) -> nn.Module:
     """A reader over three positions of width four, flattened and mapped to three classes; always the same weights."""
@@ -585,7 +652,9 @@ try:
     for reader in (LeakyReader, Reader):
         model = classifier(reader)
         first, second = evaluate(model, held_out)[0], evaluate(model, held_out)[0]
-        print(f"{reader.__name__:12} two evaluations agree: {first == second}   mode afterwards: train {model.training}")
+        print(
+            f"{reader.__name__:12} two evaluations agree: {first == second}   mode afterwards: train {model.training}"
+        )
 except NotImplementedError:
     print("Reader or evaluate is still to be written: exercises 7.3a and 7.3b")
 

@@ -122,7 +122,7 @@ class TestMustFail:
         assert problem.cell == "cell '01-008'" and "NotImplementedError" in problem.text
 
     def test_solution_that_fails(self, tmp_path, monkeypatch):
-        words = "cell check-0-9: the reference solution earns 0.0 of 2.0 points"
+        words = "cell 'check-0-9': the reference solution earns 0.0 of 2.0 points"
         _refused(tmp_path, monkeypatch, TEXT.replace("high - low", "high + low + 9"), words)
 
     def test_misspelt_delimiter(self, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from pathlib import Path
 from typing import Iterable, Iterator
 
@@ -38,7 +39,6 @@ def execute(nb: NotebookNode, fixed: bool = True, seconds: int = CELL_SECONDS) -
         allow_errors=True,
         record_timing=False,
         coalesce_streams=True,
-        store_widget_state=False,
         extra_arguments=[QUIET, *([f"--IPKernelApp.exec_lines={FIXED_SEED}"] if fixed else [])],
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +68,8 @@ def kernel_environment() -> dict[str, str]:
 
 
 def _tidy(nb: NotebookNode) -> None:
-    """Drop what differs from run to run: timings, widget views, the kernel's version."""
+    """Drop what differs from run to run: timings, widgets and their views, the kernel's version."""
+    nb.metadata.pop("widgets", None)
     nb.metadata.language_info = NotebookNode(
         {k: v for k, v in nb.metadata.get("language_info", {}).items() if k not in ("version", "codemirror_mode")}
     )
@@ -104,7 +105,15 @@ def _cell_problems(cell: NotebookNode) -> Iterator[str]:
         yield f"prints {volatile[0]!r}, which differs from run to run"
     points = grader(cell).get("points")
     if check_id(cell) is not None and points is not None and result_text(cell) != str(float(points)):
-        yield f"the reference solution earns {result_text(cell) or 'nothing'} of {float(points)} points"
+        earned = result_text(cell) or "nothing"
+        yield f"the reference solution earns {earned} of {float(points)} points{_first_failure(cell)}"
+
+
+def _first_failure(cell: NotebookNode) -> str:
+    """The first row of a check's table, which opens with failures."""
+    table = "".join(o.get("data", {}).get("text/html", "") for o in cell.outputs).partition("<tbody>")[2]
+    row = re.sub(r"\s+", " ", unescape(re.sub("<[^>]+>", " ", table.partition("</tr>")[0]))).strip()
+    return f": {row[:400]}" if row else ""
 
 
 def output_text(cell: NotebookNode) -> str:

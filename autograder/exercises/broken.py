@@ -7,7 +7,7 @@ from typing import Any, Iterable, Iterator
 
 from ..result import Case, CaseResult, Verdict
 from ..runs.faults import FAULTS, KINDS, Recipe
-from ..runs.measure import MEASURES, WORDS, Finding
+from ..runs.measure import WORDS, Finding, measure
 from ..runs.run import Run
 from ..wire import NumpyScalar
 from .base import Exercise, chance_corrected, describe
@@ -41,11 +41,10 @@ def judge(case: Case, answer: Any) -> Verdict:
     said, complaint = _fault(answer)
     if complaint:
         return _verdict(recipe, [False] * 3, complaint, "a dict as the docstring describes", "read the docstring")
-    run = Run(recipe)
     if said != recipe.fault:
         observed = f"the diagnosis {said!r}, which is not what the run shows"
-        return _verdict(recipe, [False] * 3, observed, "the fault that the run shows, or 'healthy'", _against(run, said))
-    true = MEASURES[said](run)
+        return _verdict(recipe, [False] * 3, observed, "the fault that the run shows, or 'healthy'", _against(recipe, said))
+    true = measure(recipe, said)
     observable, control = _compare_observable(answer, true), _compare_control(answer, true)
     passed = [True, not observable, not control]
     wanted = [text for text, complaint in zip(WORDS[said], (observable, control)) if complaint]
@@ -68,11 +67,11 @@ def _fault(answer: Any) -> tuple[str, str]:
     return said, ""
 
 
-def _against(run: Run, said: str) -> str:
+def _against(recipe: Recipe, said: str) -> str:
     """What the run measures under the suspicion that was named; names no other."""
     if said == "healthy":
         return "one suspicion of the five stands: measure each observable of the table beside its control"
-    found: Finding = MEASURES[said](run)
+    found = measure(recipe, said)
     return {
         "nan input": "every input cell of every batch is finite",
         "wrong parameter": "every tensor that had a gradient different from zero in the first pass moved in it",

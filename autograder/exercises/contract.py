@@ -161,6 +161,19 @@ def _valid_one_hot(rng: random.Random) -> list:
     return batch
 
 
+def _valid_soft_masked(rng: random.Random) -> list:
+    batch = _batch(rng, "soft")
+    batch[3] = torch.arange(len(batch[2])) > 0
+    batch[0] += " and a mask"
+    return batch
+
+
+def _none_soft(rng: random.Random) -> list:
+    batch = _valid_soft_masked(rng)
+    batch[3] = torch.zeros_like(batch[3])
+    return batch
+
+
 def _logits_dtype(rng: random.Random) -> list:
     batch = _hard(rng)
     batch[1] = batch[1].round().to(rng.choice([torch.int64, torch.int32]))
@@ -288,11 +301,12 @@ def _three(rng: random.Random) -> list:
 VALID = (
     *map(_valid, KINDS),
     _valid_ignored, partial(_valid_ignored, choices=(-100,)), _valid_extreme, _valid_single, _valid_one_hot,
+    _valid_soft_masked,
 )  # fmt: skip
 VIOLATED = (
     _logits_dtype, _logits_infinite, _target_short, _target_float, _target_column, _target_last,
     _target_int_one_hot, _range_high, _range_negative, _range_foreign_ignore, _soft_sum, _soft_negative,
-    _mask_float, _mask_shape, _none_scored, _none_ignored, _none_there, _two, _three,
+    _mask_float, _mask_shape, _none_scored, _none_ignored, _none_there, _none_soft, _two, _three,
 )  # fmt: skip
 
 

@@ -41,8 +41,11 @@ def judge_module(case: Case, seen: Any) -> Verdict:
                 "which calls in forward draw random numbers, and which of them know of self.training?",
             )
     if not seen["tracks"]:
-        return wrong("in evaluation mode the output has no graph", "eval() leaves gradients alone",
-                     "the mode of a module and the recording of gradients are two switches")  # fmt: skip
+        return wrong(
+            "in evaluation mode the output has no graph",
+            "eval() leaves gradients alone",
+            "the mode of a module and the recording of gradients are two switches",
+        )
     return _training_mode(sizes["p"], quiet_output(state, row[:1]), seen)
 
 
@@ -67,7 +70,10 @@ def _training_mode(p: float, truth: Tensor, seen: Any) -> Verdict:
                 return wrong(f"training mode: {share:.2f} of the {what}, {chance:.2f} would fit", want, look)
     if p and torch.equal(first, second):
         return wrong("two calls in training mode agree", want, "who seeds or stores the random draw?")
-    return right(f"evaluation mode: four calls as without dropout; training mode: {(first == 0).double().mean():.2f} of the entries zero")
+    return right(
+        "evaluation mode: four calls as without dropout; training mode: "
+        f"{(first == 0).double().mean():.2f} of the entries zero"
+    )
 
 
 def _module_case(name: str, g: torch.Generator, width: int, length: int, p: float) -> Case:
@@ -112,44 +118,82 @@ def judge_evaluate(case: Case, seen: Any) -> Verdict:
     trap = next((m for m in model.modules() if isinstance(m, Tripwire)), None)
     raises = trap is not None and any(bool(torch.isnan(x).any()) for x, _ in batches)
     if seen["raised"] != (trap.message if raises else None):
-        return wrong(f"the model's error: {'swallowed' if raises else seen['raised']}",
-                     "an error in the forward reaches the caller", "what do your except clauses catch?")  # fmt: skip
+        return wrong(
+            f"the model's error: {'swallowed' if raises else seen['raised']}",
+            "an error in the forward reaches the caller",
+            "what do your except clauses catch?",
+        )
     if seen["modes"] != modes:
-        off = [name or "the model itself" for (name, _), a, b in zip(model.named_modules(), seen["modes"], modes) if a != b]
+        off = [
+            name or "the model itself"
+            for (name, _), a, b in zip(model.named_modules(), seen["modes"], modes)
+            if a != b
+        ]
         return wrong(
             f"training flag changed on {', '.join(off[:5])}",
             "every module's training flag as it was before the call, also when the forward raises",
-            "print [m.training for m in model.modules()] before and after; what does model.train() do to children?",
+            "print [m.training for m in model.modules()] before and after; what does model.train() do to "
+            "children?",
         )
     if seen["grad"] != grad:
-        return wrong(f"gradients are {'on' if seen['grad'] else 'off'} after the call", "as they were before it",
-                     "a context manager restores what it found; a setter does not")  # fmt: skip
+        return wrong(
+            f"gradients are {'on' if seen['grad'] else 'off'} after the call",
+            "as they were before it",
+            "a context manager restores what it found; a setter does not",
+        )
     if seen["graph"]:
-        return wrong("the logits carry a graph", "logits without a graph, from a forward that records none",
-                     "which of eval() and no_grad() turns the recording off?")  # fmt: skip
+        return wrong(
+            "the logits carry a graph",
+            "logits without a graph, from a forward that records none",
+            "which of eval() and no_grad() turns the recording off?",
+        )
     if not seen["state_kept"] or any(seen["grads"]):
-        return wrong("parameters, buffers or gradients changed", "evaluation changes nothing",
-                     "which modules update a running statistic, and in which mode?")  # fmt: skip
-    return right("error passed on; modes and gradient switch as before") if raises else _measured(model, batches, seen)
+        return wrong(
+            "parameters, buffers or gradients changed",
+            "evaluation changes nothing",
+            "which modules update a running statistic, and in which mode?",
+        )
+    return (
+        right("error passed on; modes and gradient switch as before")
+        if raises
+        else _measured(model, batches, seen)
+    )
 
 
 def _measured(model: nn.Module, batches: list, seen: Any) -> Verdict:
     loss, logits = quiet_evaluation(model, batches)
     for run in seen["runs"]:
         if type(run[0]) is not float:
-            return wrong(f"loss is {describe(run[0])}", "loss as a Python float", ".item() turns a tensor into a number")
+            return wrong(
+                f"loss is {describe(run[0])}",
+                "loss as a Python float",
+                ".item() turns a tensor into a number",
+            )
         if not isinstance(run[1], Tensor) or run[1].shape != logits.shape:
-            return wrong(f"logits: {describe(run[1])}", f"one tensor of shape {tuple(logits.shape)}", "join the batches in their order")
+            return wrong(
+                f"logits: {describe(run[1])}",
+                f"one tensor of shape {tuple(logits.shape)}",
+                "join the batches in their order",
+            )
     (loss1, logits1), (loss2, logits2) = seen["runs"]
     if not torch.equal(logits1, logits2) or loss1 != loss2:
-        return wrong(f"two evaluations: loss {loss1:.6f} and {loss2:.6f}", "the same answer twice",
-                     "which mode is the model in while the batches run?")  # fmt: skip
+        return wrong(
+            f"two evaluations: loss {loss1:.6f} and {loss2:.6f}",
+            "the same answer twice",
+            "which mode is the model in while the batches run?",
+        )
     if not torch.allclose(logits1.double(), logits, rtol=1e-4, atol=1e-5):
-        return wrong("logits other than the model's in evaluation mode", "evaluation-mode logits in batch order",
-                     "set the mode before the first forward, and check the order")  # fmt: skip
+        return wrong(
+            "logits other than the model's in evaluation mode",
+            "evaluation-mode logits in batch order",
+            "set the mode before the first forward, and check the order",
+        )
     if not abs(loss1 - loss) <= 1e-4 * abs(loss) + 1e-6:
-        return wrong(f"loss {loss1:.6f}", "mean cross entropy over all examples, each with the same weight",
-                     "batches differ in size: is a mean of means what you want?")  # fmt: skip
+        return wrong(
+            f"loss {loss1:.6f}",
+            "mean cross entropy over all examples, each with the same weight",
+            "batches differ in size: is a mean of means what you want?",
+        )
     return right(f"loss {loss1:.6f} twice, no graph, modes as before")
 
 
@@ -187,11 +231,20 @@ def _hidden_evaluate(rng: random.Random) -> Iterator[Case]:
     on, off = _flags(model, True), _flags(model, False)
     yield Case("fresh data, uneven batches", (model, _sets(g, sizes), on, True))
     yield Case("already in evaluation mode, uneven batches", (model, _sets(g, sizes), off, True))
-    yield Case("a batch norm kept in evaluation mode by design", (model, _sets(g, sizes), _flags(model, True, nn.BatchNorm1d), True))
-    yield Case("one dropout alone in training mode", (model, _sets(g, sizes), [isinstance(m, nn.Dropout) for m in model.modules()], True))
+    yield Case(
+        "a batch norm kept in evaluation mode by design",
+        (model, _sets(g, sizes), _flags(model, True, nn.BatchNorm1d), True),
+    )
+    yield Case(
+        "one dropout alone in training mode",
+        (model, _sets(g, sizes), [isinstance(m, nn.Dropout) for m in model.modules()], True),
+    )
     yield Case("gradients off around the call", (model, _sets(g, sizes), on, False))
     yield Case("a single batch", (model, _sets(g, sizes[:1]), on, True))
-    for name, flags in (("an error in the second batch", on), ("an error, with mixed modes", _flags(model, True, nn.BatchNorm1d))):
+    for name, flags in (
+        ("an error in the second batch", on),
+        ("an error, with mixed modes", _flags(model, True, nn.BatchNorm1d)),
+    ):
         trapped = _model(g, Tripwire(f"NaN in evaluation, ticket {rng.randint(1000, 9999)}"))
         batches = _sets(g, sizes)
         batches[1][0][0, 0] = math.nan
@@ -209,9 +262,10 @@ EXERCISES = (
         claims=("7.3",),
         hints=(
             "Call the module twice in evaluation mode on one input and print the largest difference.",
-            "Read forward line by line and list every call that draws random numbers. What tells each of them "
-            "which mode the module is in?",
-            "Set p to 0 for one of those calls at a time and repeat the two calls: is the difference gone, or is there another?",
+            "Read forward line by line and list every call that draws random numbers. What tells each of "
+            "them which mode the module is in?",
+            "Set p to 0 for one of those calls at a time and repeat the two calls: is the difference gone, "
+            "or is there another?",
         ),
         public=_public_module,
         hidden=_hidden_module,
@@ -228,9 +282,12 @@ EXERCISES = (
         level="core",
         claims=("7.3",),
         hints=(
-            "Print [m.training for m in model.modules()] before and after your call, for a model with mixed modes.",
-            "Print logits.requires_grad, and call evaluate twice: which of the two switches does each symptom belong to?",
-            "Let the second batch raise. Which of your lines still run? And how much does an example in a small batch weigh?",
+            "Print [m.training for m in model.modules()] before and after your call, for a model with mixed"
+            " modes.",
+            "Print logits.requires_grad, and call evaluate twice: which of the two switches does each "
+            "symptom belong to?",
+            "Let the second batch raise. Which of your lines still run? And how much does an example in a "
+            "small batch weigh?",
         ),
         public=_public_evaluate,
         hidden=_hidden_evaluate,

@@ -26,14 +26,20 @@ def judge_shuffle(case: Case, evidence: Any) -> Verdict:
         where = {int(i): position for position, i in enumerate(given[2])}
         orders.append([where[int(i)] for i in answer[2]])
     if not all(evidence["kept"]):
-        return wrong("the arguments themselves were changed", "new tensors; the caller's data stay in place",
-                     "which of your operations work in place?")  # fmt: skip
+        return wrong(
+            "the arguments themselves were changed",
+            "new tensors; the caller's data stay in place",
+            "which of your operations work in place?",
+        )
     n = len(given[2])
     if n >= 16:
         bad = _not_random(orders, n)
         if bad is not None:
             return bad
-    return right(f"{n} pairs kept in {len(seeds)} shuffles; first ids {[int(i) for i in evidence['answers'][0][2][:4]]}")
+    return right(
+        f"{n} pairs kept in {len(seeds)} shuffles; first ids "
+        f"{[int(i) for i in evidence['answers'][0][2][:4]]}"
+    )
 
 
 def _bad_types(given: tuple, answer: Any) -> Verdict | None:
@@ -49,8 +55,11 @@ def _bad_types(given: tuple, answer: Any) -> Verdict | None:
 def _torn(given: tuple, answer: Any) -> Verdict | None:
     inputs, labels, ids = given
     if sorted(answer[2].tolist()) != sorted(ids.tolist()):
-        return wrong(f"{len(set(answer[2].tolist()))} distinct ids of {len(ids)}", "every id exactly once",
-                     "drawn with or without replacement?")  # fmt: skip
+        return wrong(
+            f"{len(set(answer[2].tolist()))} distinct ids of {len(ids)}",
+            "every id exactly once",
+            "drawn with or without replacement?",
+        )
     where = {int(i): position for position, i in enumerate(ids)}
     home = torch.tensor([where[int(i)] for i in answer[2]], dtype=torch.int64)
     torn = {
@@ -69,9 +78,15 @@ def _torn(given: tuple, answer: Any) -> Verdict | None:
 def _not_random(orders: list[list[int]], n: int) -> Verdict | None:
     first, repeat, other = orders
     if first != repeat:
-        return wrong("the same seed gave two orders", "one seed, one order", "which generator draws your order, and who seeds it?")
+        return wrong(
+            "the same seed gave two orders",
+            "one seed, one order",
+            "which generator draws your order, and who seeds it?",
+        )
     if first == other:
-        return wrong("two seeds gave the same order", "another seed, another order", "does the seed reach the draw?")
+        return wrong(
+            "two seeds gave the same order", "another seed, another order", "does the seed reach the draw?"
+        )
     for order in (first, other):
         steady = sum(abs(a - b) == 1 for a, b in zip(order, order[1:]))
         still = sum(position == home for position, home in enumerate(order))
@@ -130,8 +145,14 @@ def judge_audit(case: Case, answer: Any) -> Verdict:
     for pair in answer:
         if type(pair) not in (tuple, list) or [type(v) for v in pair] != [int, int]:
             inner = [describe(v) for v in pair] if type(pair) in (tuple, list) else describe(pair)
-            kind = "a pair with a numpy scalar" if any(isinstance(v, NumpyScalar) for v in _items(pair)) else str(inner)
-            return wrong(kind, want, "an id from a tensor is a tensor until .item() or .tolist()", group=group)
+            kind = (
+                "a pair with a numpy scalar"
+                if any(isinstance(v, NumpyScalar) for v in _items(pair))
+                else str(inner)
+            )
+            return wrong(
+                kind, want, "an id from a tensor is a tensor until .item() or .tolist()", group=group
+            )
     pairs = [tuple(pair) for pair in answer]
     missed, accused = len(set(truth) - set(pairs)), len(set(pairs) - set(truth))
     seen = f"{len(pairs)} pairs named: {missed} missed, {accused} named without cause"
@@ -140,7 +161,9 @@ def judge_audit(case: Case, answer: Any) -> Verdict:
     look = "take one example that you name, or miss, and look its id up in the table by hand"
     if not missed and not accused:
         look = "the right pairs, but in another order, or one of them twice"
-    return wrong(seen, "every example whose label is not the one in the table, and no other", look, group=group)
+    return wrong(
+        seen, "every example whose label is not the one in the table, and no other", look, group=group
+    )
 
 
 def _items(pair: Any) -> tuple:
@@ -158,7 +181,9 @@ def _table(ids: Tensor, labels: Tensor) -> dict[int, int]:
 def _public_audit() -> Iterator[Case]:
     ids, labels = torch.tensor([40, 7, 19, 3]), torch.tensor([0, 1, 2, 0])
     table = _table(ids, labels)
-    yield Case("four examples in another order", (_stream(ids[[2, 0, 3, 1]], labels[[2, 0, 3, 1]], [2, 2]), table))
+    yield Case(
+        "four examples in another order", (_stream(ids[[2, 0, 3, 1]], labels[[2, 0, 3, 1]], [2, 2]), table)
+    )
     yield Case("labels rotated by one", (_stream(ids, labels.roll(1), [3, 1]), table))
     yield Case("equal labels traded places", (_stream(ids, labels[[3, 1, 2, 0]], [2, 2]), table))
     yield Case("an id nobody has registered", (_stream(torch.tensor([40, 8, 19, 3]), labels, [2, 2]), table))
@@ -178,7 +203,9 @@ def _hidden_audit(rng: random.Random) -> Iterator[Case]:
     within = torch.cat([torch.nonzero(labels == c).flatten().flip(0) for c in range(3)])
     back = torch.cat([torch.nonzero(labels == c).flatten() for c in range(3)])
     yield Case("labels traded within their class", (_stream(ids[back], labels[within], sizes), table))
-    yield Case("fewer examples than the table", (_stream(ids[order[:5]], labels[order[:5]], [2, 0, 3]), table))
+    yield Case(
+        "fewer examples than the table", (_stream(ids[order[:5]], labels[order[:5]], [2, 0, 3]), table)
+    )
     yield Case("two shuffles", (_stream(ids[order], labels[torch.randperm(n, generator=g)], sizes), table))
     swapped = labels.clone()
     a, b = int((labels == labels[0]).nonzero()[0]), int((labels != labels[0]).nonzero()[0])
@@ -204,7 +231,8 @@ EXERCISES = (
         level="core",
         claims=("7.1",),
         hints=(
-            "Print ids before and after beside the labels before and after: does each id still stand beside its label?",
+            "Print ids before and after beside the labels before and after: does each id still stand beside"
+            " its label?",
             "Count how many random orders your function draws in one call.",
             "Call it twice with one seed and once with another, and compare the three lists of ids.",
         ),
@@ -223,7 +251,8 @@ EXERCISES = (
         level="core",
         claims=("7.1",),
         hints=(
-            "Print the ids, the labels and the table for the smallest failing case, and mark the wrong pairs by hand.",
+            "Print the ids, the labels and the table for the smallest failing case, and mark the wrong "
+            "pairs by hand.",
             "What type has an id when it comes out of the tensor, and what type has a key of the table?",
             "Try an id that the table does not have, an empty batch, and labels of another integer dtype.",
         ),

@@ -40,7 +40,14 @@ def expected_run(model: nn.Module, batches: list, every: int, planted: int) -> d
         records += [(step, *row) for row in rows] if index % every == 0 else []
         if failed is not None:
             break
-    return {"records": records, "sums": sums, "failed": failed, "raised": raised, "modes": modes, "alive": alive}
+    return {
+        "records": records,
+        "sums": sums,
+        "failed": failed,
+        "raised": raised,
+        "modes": modes,
+        "alive": alive,
+    }
 
 
 def _largest(out: torch.Tensor) -> float:
@@ -57,18 +64,26 @@ def judge(case: Case, evidence: Any) -> Verdict:
         verdict = test(evidence, truth, every)
         if verdict is not None:
             return verdict
-    return right(f"{len(truth['records'])} records, failed {evidence['failed']!r}, hooks {evidence['before']} before and {evidence['after']} after")
+    return right(
+        f"{len(truth['records'])} records, failed {evidence['failed']!r}, hooks {evidence['before']} "
+        f"before and {evidence['after']} after"
+    )
 
 
 def _ending(evidence: dict, truth: dict, every: int) -> Verdict | None:
     if evidence["raised"] != truth["raised"]:
         seen = "no exception came out" if evidence["raised"] is None else ": ".join(evidence["raised"])
-        want = "no exception" if truth["raised"] is None else "the forward's own exception reaches the caller, unchanged"
+        want = (
+            "no exception"
+            if truth["raised"] is None
+            else "the forward's own exception reaches the caller, unchanged"
+        )
         return wrong(seen, want, "read your except and finally clauses: what do they let through?")
     if type(evidence["failed"]) is not type(truth["failed"]) or evidence["failed"] != truth["failed"]:
         return wrong(
             f'log["failed"] is {describe(evidence["failed"])}',
-            "the id of the step whose forward did not return, whatever stopped it; None when every step returned",
+            "the id of the step whose forward did not return, whatever stopped it; None when every step "
+            "returned",
             "which exceptions does your except clause catch? A stop button raises KeyboardInterrupt",
         )
     return None
@@ -76,14 +91,20 @@ def _ending(evidence: dict, truth: dict, every: int) -> Verdict | None:
 
 def _forwards(evidence: dict, truth: dict, every: int) -> Verdict | None:
     sums = [row[0] for row in evidence["forwards"]]
-    if len(sums) != len(truth["sums"]) or any(abs(a - b) > 1e-6 * (1 + abs(b)) for a, b in zip(sums, truth["sums"])):
+    if len(sums) != len(truth["sums"]) or any(
+        abs(a - b) > 1e-6 * (1 + abs(b)) for a, b in zip(sums, truth["sums"])
+    ):
         return wrong(
             f"{len(sums)} forwards",
             "one forward for each batch in its order, until one raises; sampled or not",
             "count the calls of the model in one turn of your loop",
         )
     if evidence["modes"] != truth["modes"]:
-        return wrong("training flags changed", "the model's modes as they were", "a monitor watches; who called eval or train?")
+        return wrong(
+            "training flags changed",
+            "the model's modes as they were",
+            "a monitor watches; who called eval or train?",
+        )
     return None
 
 
@@ -115,11 +136,17 @@ def _kept(evidence: dict, truth: dict, every: int) -> Verdict | None:
     rows, want = evidence["records"], truth["records"]
     shape = 'log["records"]: a list of (step id, module name, largest magnitude), as (str, str, float)'
     if type(rows) is not list:
-        return wrong(f'log["records"] is {describe(rows)}', shape, "compare the log with the docstring's example")
+        return wrong(
+            f'log["records"] is {describe(rows)}', shape, "compare the log with the docstring's example"
+        )
     for row in rows:
         if type(row) is not tuple or [type(v) for v in row] != [str, str, float]:
             inner = [describe(v) for v in row] if type(row) is tuple else describe(row)
-            kind = "a numpy scalar in a row" if any(isinstance(v, NumpyScalar) for v in row or ()) else str(inner)
+            kind = (
+                "a numpy scalar in a row"
+                if any(isinstance(v, NumpyScalar) for v in row or ())
+                else str(inner)
+            )
             return wrong(kind, shape, "store numbers, not tensors: a kept tensor keeps its graph")
     if [row[:2] for row in rows] != [row[:2] for row in want]:
         return wrong(
@@ -170,10 +197,14 @@ def _public() -> Iterator[Case]:
     yield Case("five steps, every second one sampled", (_mlp(g), _batches(g, rng, 5), 2, 1))
     batches = _batches(g, rng, 5)
     batches[2][1][0, 0] = math.nan
-    yield Case("a forward that raises on a sampled step", (_mlp(g, Tripwire("NaN before layer 3")), batches, 2, 0))
+    yield Case(
+        "a forward that raises on a sampled step", (_mlp(g, Tripwire("NaN before layer 3")), batches, 2, 0)
+    )
     batches = _batches(g, rng, 4)
     batches[1][1][0, 0] = math.nan
-    yield Case("a forward that raises between samples", (_mlp(g, Tripwire("NaN before layer 3")), batches, 3, 0))
+    yield Case(
+        "a forward that raises between samples", (_mlp(g, Tripwire("NaN before layer 3")), batches, 3, 0)
+    )
 
 
 def _hidden(rng: random.Random) -> Iterator[Case]:
@@ -217,12 +248,12 @@ EXERCISES = (
         level="stretch",
         claims=("5.6",),
         hints=(
-            "Count the hooks: sum(len(m._forward_hooks) for m in model.modules()) before your run, after a good "
-            "one and after one that raised. When does the count stay up?",
-            "Write down, for one sampled step, every line on which an exception can leave the loop. Which of your "
-            "lines still run then, and which kind of clause runs for KeyboardInterrupt too?",
-            "Print position, step id and the number of hooks at the top of each turn of the loop; compare it with "
-            "position % every. Then do the same with the list of rows that you keep.",
+            "Count the hooks: sum(len(m._forward_hooks) for m in model.modules()) before your run, after a "
+            "good one and after one that raised. When does the count stay up?",
+            "Write down, for one sampled step, every line on which an exception can leave the loop. Which "
+            "of your lines still run then, and which kind of clause runs for KeyboardInterrupt too?",
+            "Print position, step id and the number of hooks at the top of each turn of the loop; compare "
+            "it with position % every. Then do the same with the list of rows that you keep.",
         ),
         public=_public,
         hidden=_hidden,

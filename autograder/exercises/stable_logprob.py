@@ -52,7 +52,8 @@ def judge(case: Case, evidence: Any) -> Verdict:
         return wrong(
             f"gradient {[round(v, 6) for v in gradient[row].tolist()]} on row {row}",
             "finite, equal to weight * (one-hot of the label - softmax)",
-            "a value can be right while the derivative of one of its steps is not: which step meets 0 or inf?",
+            "a value can be right while the derivative of one of its steps is not: which step meets 0 or "
+            "inf?",
         )
     return right(f"values from {value.min():.6g} to {value.max():.6g}, gradient finite and right")
 
@@ -75,7 +76,12 @@ def _case(name: str, g: torch.Generator, logits: Tensor, labels: Tensor | None =
 def _public() -> Iterator[Case]:
     g = torch.Generator().manual_seed(72)
     yield _case("ordinary logits", g, torch.randn(4, 3, generator=g))
-    yield _case("two logits a thousand from zero", g, torch.tensor([[1000.0, -1000.0], [-1000.0, 1000.0]]), torch.tensor([1, 1]))
+    yield _case(
+        "two logits a thousand from zero",
+        g,
+        torch.tensor([[1000.0, -1000.0], [-1000.0, 1000.0]]),
+        torch.tensor([1, 1]),
+    )
 
 
 def _hidden(rng: random.Random) -> Iterator[Case]:
@@ -107,10 +113,12 @@ EXERCISES = (
         level="core",
         claims=("7.2",),
         hints=(
-            "Print softmax(logits) for the failing row: which entry is exactly zero, and is it zero in exact arithmetic?",
-            "Write the logarithm of a quotient of exponentials as a difference before you compute anything. Which "
-            "exponentials are left?",
-            "Check the gradient too: call .sum().backward() on your result and compare a row with one-hot minus softmax.",
+            "Print softmax(logits) for the failing row: which entry is exactly zero, and is it zero in "
+            "exact arithmetic?",
+            "Write the logarithm of a quotient of exponentials as a difference before you compute anything."
+            " Which exponentials are left?",
+            "Check the gradient too: call .sum().backward() on your result and compare a row with one-hot "
+            "minus softmax.",
         ),
         public=_public,
         hidden=_hidden,

@@ -76,8 +76,9 @@ def _compare(what: str, got: torch.Tensor, want: torch.Tensor, allowed: Any, z: 
     row = z[index[: z.dim() - 1]] if want.dim() == z.dim() else z[index]
     text = ", ".join(f"{v:.4g}" for v in row.tolist())
     finite = bool(torch.isfinite(got[index]))
+    count = f"{int(fails.sum())} of {fails.numel()} wrong"
     return wrong(
-        f"{what}{list(index)} is {float(got[index]):.6g} for z = [{text}] ({int(fails.sum())} of {fails.numel()} wrong)",
+        f"{what}{list(index)} is {float(got[index]):.6g} for z = [{text}] ({count})",
         wanted,
         "which intermediate of this expression rounds to 0 or overflows for that row?"
         if not finite

@@ -26,14 +26,17 @@ KEYS = ("cause", "change", "before", "after")
 SIZE, FEATURES = 12, 4
 
 
-def _healthy(rng: random.Random) -> Recipe:
-    """A fit that gets near zero, with settings that look odd and do no harm."""
+def _healthy(rng: random.Random, repeats: bool) -> Recipe:
+    """A fit that gets near zero, with settings that look odd and do no harm.
+
+    repeats: whether an example occurs twice, which is harmless while its labels agree.
+    """
     while True:
         classes = rng.choice((3, 4))
         g = np.random.default_rng(rng.getrandbits(32))
         rows = (1.5 * g.normal(size=(SIZE, FEATURES))).round(2).tolist()
         labels = g.permutation(np.arange(SIZE) % classes).tolist()
-        if rng.random() < 0.5:  # repeats are harmless while their labels agree
+        if repeats:
             rows[SIZE - 1], labels[SIZE - 1] = rows[0], labels[0]
         recipe = Recipe(
             x=tuple(map(tuple, rows)),
@@ -51,10 +54,10 @@ def _healthy(rng: random.Random) -> Recipe:
             return recipe
 
 
-def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe]) -> Recipe:
+def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe], repeats: bool) -> Recipe:
     """A healthy fit with one fault, drawn again until the fault shows clearly."""
     while True:
-        recipe = fault(rng, _healthy(rng))
+        recipe = fault(rng, _healthy(rng, repeats))
         loss = final_loss(recipe)
         if math.isfinite(loss) and loss > 2 * NEAR_ZERO:
             return recipe
@@ -89,23 +92,25 @@ MECHANISMS: tuple[tuple[str, Callable[[random.Random, Recipe], Recipe]], ...] = 
 
 def public() -> Iterable[Case]:
     rng = random.Random(31)
-    for number, index in enumerate((4, 8, None, 2), 1):
-        yield _case(f"fit {number}", rng, index)
+    for number, index in enumerate((4, 9, 12, 2), 1):
+        yield _case(f"fit {number}", rng, index, repeats=number % 2 == 1)
 
 
 def hidden(rng: random.Random) -> Iterable[Case]:
-    indices = [*range(len(MECHANISMS)), None, None]
+    indices = list(range(len(MECHANISMS) + 2))
+    flip = rng.randrange(2)
     rng.shuffle(indices)
     for number, index in enumerate(indices, 1):
-        yield _case(f"fresh fit {number}", rng, index)
+        yield _case(f"fresh fit {number}", rng, index, repeats=(index + flip) % 2 == 1)
 
 
-def _case(name: str, rng: random.Random, index: int | None) -> Case:
-    if index is None:
-        cause, recipe = "nothing", _healthy(rng)
+def _case(name: str, rng: random.Random, index: int, repeats: bool) -> Case:
+    """The fit with that mechanism; an index past the last mechanism gives a healthy one."""
+    if index >= len(MECHANISMS):
+        cause, recipe = "nothing", _healthy(rng, repeats)
     else:
         cause, fault = MECHANISMS[index]
-        recipe = _faulty(rng, fault)
+        recipe = _faulty(rng, fault, repeats)
     return Case(f"{name}: {SIZE} examples, {recipe.classes} classes", (OneBatchFit(recipe),), cause)
 
 

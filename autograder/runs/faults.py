@@ -142,7 +142,7 @@ def one_steep_direction(draw: random.Random) -> Parts:
     wanted = targets[:, None] if parts.task == "line" else torch.eye(CLASSES)[targets]
     best = torch.linalg.lstsq(design(parts, 0), wanted).solution  # [features + 1, outputs]
     away = torch.randn(best.shape) / values.sqrt()[:, None]
-    away[-1] *= 0.03
+    away[-1] = 0.03 * away[-1].sign() / values[-1].sqrt()
     start = best + vectors @ away
     with torch.no_grad():
         parts.model.head.weight.copy_(start[:-1].T)

@@ -51,7 +51,7 @@ class Recipe:
     loss: str = CROSS_ENTROPY
     label_smoothing: float = 0.0
     weight_decay: float = 0.0
-    max_norm: float = 1e3  # each weight matrix is scaled back to at most this Frobenius norm
+    max_norm: float = 1e3  # each layer is scaled back to at most this Frobenius norm
 
 
 class OneBatchFit(Live):
@@ -121,34 +121,42 @@ def _rows(value: Any, count: int) -> list[int]:
 @lru_cache(maxsize=2048)
 def final_loss(recipe: Recipe) -> float:
     """The objective after the last step: smoothing is part of it, the penalty of a decay is not."""
-    x, rng = np.array(recipe.x), np.random.default_rng(recipe.seed)
+    rows, rng = len(recipe.y), np.random.default_rng(recipe.seed)
+    x = np.column_stack([recipe.x, np.ones(rows)])  # the last row of each weight matrix is its bias
     target = (1 - recipe.label_smoothing) * np.eye(recipe.classes)[list(recipe.y)]
     target += recipe.label_smoothing / recipe.classes
-    w1, b1 = _linear(rng, x.shape[1], recipe.width)
-    w2, b2 = _linear(rng, recipe.width, recipe.classes)
-    shrink = 1 - recipe.lr * recipe.weight_decay
+    first = _linear(rng, x.shape[1] - 1, recipe.width)
+    second = _linear(rng, recipe.width, recipe.classes)
+    hidden = np.ones((rows, recipe.width + 1))
+    inner = hidden[:, :-1]  # writes into hidden, beside the ones
     with np.errstate(all="ignore"):  # a rate that is too high may overflow; the loss then says so
         for step in range(STEPS + 1):
-            hidden = x @ w1 + b1
-            active = hidden > 0 if recipe.activation == "relu" else 1.0
-            hidden *= active
-            loss, slope = _objective(recipe.loss, hidden @ w2 + b2, target)
+            np.matmul(x, first, out=inner)
+            if recipe.activation == "relu":
+                np.maximum(inner, 0.0, out=inner)
+            loss, slope = _objective(recipe.loss, hidden @ second, target)
             if step == STEPS or not math.isfinite(loss):
                 return loss
             slope *= recipe.lr
-            back = (slope @ w2.T) * active
-            changes = (x.T @ back, back.sum(0), hidden.T @ slope, slope.sum(0))
-            for weight, change in zip((w1, b1, w2, b2), changes):
-                weight *= shrink
-                weight -= change
-            if recipe.max_norm < RANGES["max_norm"][1]:
-                for weight in (w1, w2):
-                    weight *= min(1.0, recipe.max_norm / math.sqrt(np.vdot(weight, weight)))
+            back = slope @ second[:-1].T
+            if recipe.activation == "relu":
+                back *= inner > 0
+            _update(first, x.T @ back, recipe)
+            _update(second, hidden.T @ slope, recipe)
 
 
-def _linear(rng: np.random.Generator, fan_in: int, fan_out: int) -> tuple[np.ndarray, np.ndarray]:
-    bound = fan_in**-0.5  # as nn.Linear draws them
-    return rng.uniform(-bound, bound, (fan_in, fan_out)), rng.uniform(-bound, bound, fan_out)
+def _update(weight: np.ndarray, change: np.ndarray, recipe: Recipe) -> None:
+    """One step of SGD in place, with what the recipe adds to it."""
+    if recipe.weight_decay:
+        weight *= 1 - recipe.lr * recipe.weight_decay
+    weight -= change
+    if recipe.max_norm < RANGES["max_norm"][1]:
+        weight *= min(1.0, recipe.max_norm / math.sqrt(np.vdot(weight, weight)))
+
+
+def _linear(rng: np.random.Generator, fan_in: int, fan_out: int) -> np.ndarray:
+    """Weights (fan_in + 1, fan_out), bias last, drawn as nn.Linear draws them."""
+    return rng.uniform(-1, 1, (fan_in + 1, fan_out)) * fan_in**-0.5
 
 
 def _objective(name: str, z: np.ndarray, target: np.ndarray) -> tuple[float, np.ndarray]:
@@ -163,12 +171,15 @@ def _objective(name: str, z: np.ndarray, target: np.ndarray) -> tuple[float, np.
         return loss, grad * s * (1 - s)
     if name == "cross entropy of log_softmax":
         p, log_p = _softmax(log_p)  # changes nothing: the exponentials already add up to one
-    return -float(np.vdot(target, log_p)) / len(z), (p - target) / len(z)
+    p -= target
+    p /= len(z)
+    return -float(np.vdot(target, log_p)) / len(z), p
 
 
 def _softmax(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities (B, C) and their logarithms."""
-    z = z - z.max(1, keepdims=True)
+    z = z - np.maximum.reduce(z, axis=1, keepdims=True)
     p = np.exp(z)
-    total = p.sum(1, keepdims=True)
-    return p / total, z - np.log(total)
+    total = np.add.reduce(p, axis=1, keepdims=True)
+    p /= total
+    return p, z - np.log(total)

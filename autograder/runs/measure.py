@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from .run import Run
+from .faults import Recipe
+from .run import Run, own_ground
 
 STEPS = 30  # updates on batch 0 by which a rate is judged
 EPOCHS = 2  # passes in order by which learning is judged
@@ -129,6 +130,14 @@ MEASURES = {
     "zero_grad": zero_grad,
     "wrong labels": wrong_labels,
 }
+
+
+
+def measure(recipe: Recipe, suspicion: str) -> Finding:
+    """The two numbers of one suspicion (a key of MEASURES) on a fresh run of a recipe."""
+    with own_ground():
+        return MEASURES[suspicion](Run(recipe))
+
 
 # fault: (observable, control)
 WORDS = {

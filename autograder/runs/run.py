@@ -34,21 +34,26 @@ class Run(Live):
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
-        self.reset()
+        with own_ground():
+            self._parts = parts = build(recipe)
+            self._start = parts.inputs.clone(), parts.targets.clone(), self.parameters()
+        self._rows = {i: row for row, i in enumerate(parts.ids.tolist())}
+        self._position = 0
 
     def __deepcopy__(self, memo: dict) -> Run:
         """A fresh copy stands at the start, whatever was done to this one."""
         return Run(self._recipe)
 
     def ask(self, name: str, args: list, kwargs: dict) -> Any:
-        with _own_ground():
+        with own_ground():
             return super().ask(name, args, kwargs)
 
     def reset(self) -> None:
         """Back to the start: parameters, gradients, data and position."""
-        with _own_ground():
-            self._parts = build(self._recipe)
-        self._rows = {int(i): row for row, i in enumerate(self._parts.ids.tolist())}
+        inputs, targets, parameters = self._start
+        self._parts.inputs, self._parts.targets = inputs.clone(), targets.clone()
+        self.assign(parameters)
+        self.zero_grad()
         self._position = 0
 
     def title(self) -> str:
@@ -173,7 +178,7 @@ class Run(Live):
 
 
 @contextlib.contextmanager
-def _own_ground() -> Iterator[None]:
+def own_ground() -> Iterator[None]:
     """Compute alike whatever mode or default dtype the caller's code has set."""
     dtype = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)

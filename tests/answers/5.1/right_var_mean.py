@@ -29,6 +29,10 @@ def tensor_stats(tensor, previous=None):
         else:
             relative = top / bottom
     return dict(
-        mean=mean, std=var**0.5, finite=ratio(good.numel()),
-        zero=ratio(tensor.numel() - torch.count_nonzero(tensor.detach())), norm=length(tensor), relative_update=relative,
+        mean=mean,
+        std=var**0.5,
+        finite=ratio(good.numel()),
+        zero=ratio(tensor.numel() - torch.count_nonzero(tensor.detach())),
+        norm=length(tensor),
+        relative_update=relative,
     )

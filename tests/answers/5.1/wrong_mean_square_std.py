@@ -23,7 +23,9 @@ def tensor_stats(tensor, previous=None):
         update = moved / size if size else (math.inf if moved else 0.0)
     return {
         "mean": values.mean().item(),
-        "std": max((values.square().mean() - values.mean() ** 2).item(), 0.0) ** 0.5 if len(values) else math.nan,
+        "std": max((values.square().mean() - values.mean() ** 2).item(), 0.0) ** 0.5
+        if len(values)
+        else math.nan,
         "finite": len(values) / n if n else math.nan,
         "zero": (tensor == 0).sum().item() / n if n else math.nan,
         "norm": _norm(tensor),

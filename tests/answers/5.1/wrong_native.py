@@ -12,5 +12,7 @@ def tensor_stats(tensor, previous=None):
         "finite": torch.isfinite(tensor).float().mean().item(),
         "zero": (tensor == 0).float().mean().item(),
         "norm": tensor.norm().item(),
-        "relative_update": ((tensor - previous).norm() / previous.norm()).item() if previous is not None else math.nan,
+        "relative_update": ((tensor - previous).norm() / previous.norm()).item()
+        if previous is not None
+        else math.nan,
     }

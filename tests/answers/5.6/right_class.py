@@ -18,7 +18,9 @@ class Watcher:
         self.handles.clear()
 
     def hook(self, name):
-        return lambda module, inputs, output: self.log["records"].append((self.step, name, self.largest(output)))
+        return lambda module, inputs, output: self.log["records"].append(
+            (self.step, name, self.largest(output))
+        )
 
     @staticmethod
     def largest(output):

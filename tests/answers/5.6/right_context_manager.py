@@ -13,7 +13,9 @@ def hooked(model, rows):
         for name, leaf in leaves:
             handles.append(
                 leaf.register_forward_hook(
-                    lambda m, i, o, name=name: rows.append((name, torch.linalg.vector_norm(o.detach(), float("inf")).item()))
+                    lambda m, i, o, name=name: rows.append(
+                        (name, torch.linalg.vector_norm(o.detach(), float("inf")).item())
+                    )
                 )
             )
         yield

@@ -13,7 +13,9 @@ def watch(model, batches, every, log):
                     if not list(m.children()):
                         handles.append(
                             m.register_forward_hook(
-                                lambda mod, a, o, name=name, rows=rows, step=step: rows.append((step, name, o.abs().max().item()))
+                                lambda mod, a, o, name=name, rows=rows, step=step: rows.append(
+                                    (step, name, o.abs().max().item())
+                                )
                             )
                         )
             model(x)

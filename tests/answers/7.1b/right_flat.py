@@ -8,6 +8,4 @@ def audit_pairs(batches, table):
     ids = [v.item() for b in batches for v in b[0]]
     labels = [v.item() for b in batches for v in b[1]]
     missing = object()
-    return list(
-        (index, i) for index, i, label in zip(owner, ids, labels) if table.get(i, missing) != label
-    )
+    return list((index, i) for index, i, label in zip(owner, ids, labels) if table.get(i, missing) != label)

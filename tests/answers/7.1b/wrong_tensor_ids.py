@@ -4,4 +4,9 @@ import torch
 
 
 def audit_pairs(batches, table):
-    return [(n, i) for n, (ids, labels) in enumerate(batches) for i, y in zip(ids, labels) if table.get(int(i)) != int(y)]
+    return [
+        (n, i)
+        for n, (ids, labels) in enumerate(batches)
+        for i, y in zip(ids, labels)
+        if table.get(int(i)) != int(y)
+    ]
