@@ -177,7 +177,7 @@ def first_nonfinite(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-2.1", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-2-1", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("2.1", first_nonfinite)
 ### BEGIN HIDDEN TESTS
 check("2.1", first_nonfinite, hidden=True)
@@ -367,7 +367,7 @@ def violated(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-2.3", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-2-3", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("2.3", violated)
 ### BEGIN HIDDEN TESTS
 check("2.3", violated, hidden=True)
@@ -501,7 +501,7 @@ def next_token(tokens: torch.Tensor, real: torch.Tensor) -> tuple[torch.Tensor, 
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-2.6", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-2-6", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("2.6", next_token)
 ### BEGIN HIDDEN TESTS
 check("2.6", next_token, hidden=True)
@@ -853,7 +853,7 @@ def repaired(name: str, z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return value.detach(), z.grad
 
 
-# %% nbgrader={"grade_id": "check-2.12", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-2-12", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("2.12", repaired)
 ### BEGIN HIDDEN TESTS
 check("2.12", repaired, hidden=True)
@@ -973,7 +973,7 @@ def masked_op(
     return value.detach(), w.grad
 
 
-# %% nbgrader={"grade_id": "check-2.14", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-2-14", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("2.14", masked_op)
 ### BEGIN HIDDEN TESTS
 check("2.14", masked_op, hidden=True)
@@ -1098,7 +1098,7 @@ def fate(a: float, eta: float) -> str:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-2.15", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-2-15", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("2.15", fate)
 ### BEGIN HIDDEN TESTS
 check("2.15", fate, hidden=True)

@@ -230,7 +230,7 @@ def nonuniform_logits(targets: torch.Tensor, classes: int) -> torch.Tensor:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-3.2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-3-2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("3.2", nonuniform_logits)
 ### BEGIN HIDDEN TESTS
 check("3.2", nonuniform_logits, hidden=True)
@@ -694,7 +694,7 @@ def audit_chain(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-3.3", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-3-3", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("3.3", audit_chain)
 ### BEGIN HIDDEN TESTS
 check("3.3", audit_chain, hidden=True)

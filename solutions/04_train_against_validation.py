@@ -250,7 +250,7 @@ def same_terms(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-4.2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-4-2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("4.2", same_terms)
 ### BEGIN HIDDEN TESTS
 check("4.2", same_terms, hidden=True)
@@ -392,7 +392,7 @@ def comparable_losses(run_a: dict, run_b: dict) -> tuple[float, float]:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-4.3", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-4-3", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("4.3", comparable_losses)
 ### BEGIN HIDDEN TESTS
 check("4.3", comparable_losses, hidden=True)
@@ -542,7 +542,7 @@ def group_split(groups: list[str], fraction: float) -> tuple[list[int], list[int
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-4.4a", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-4-4a", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("4.4a", group_split)
 ### BEGIN HIDDEN TESTS
 check("4.4a", group_split, hidden=True)
@@ -598,7 +598,7 @@ def leakage_audit(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-4.4b", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-4-4b", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("4.4b", leakage_audit)
 ### BEGIN HIDDEN TESTS
 check("4.4b", leakage_audit, hidden=True)
@@ -675,7 +675,7 @@ def fit_scaler(rows: torch.Tensor, is_train: torch.Tensor) -> tuple[torch.Tensor
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-4.5", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-4-5", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("4.5", fit_scaler)
 ### BEGIN HIDDEN TESTS
 check("4.5", fit_scaler, hidden=True)

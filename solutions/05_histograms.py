@@ -164,7 +164,7 @@ def tensor_stats(tensor: Tensor, previous: Tensor | None = None) -> dict[str, fl
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-5.1", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-5-1", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("5.1", tensor_stats)
 ### BEGIN HIDDEN TESTS
 check("5.1", tensor_stats, hidden=True)
@@ -773,7 +773,7 @@ def watch(model: nn.Module, batches: Iterable[tuple[str, Tensor]], every: int, l
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-5.6", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-5-6", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("5.6", watch)
 ### BEGIN HIDDEN TESTS
 check("5.6", watch, hidden=True)

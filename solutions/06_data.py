@@ -206,7 +206,7 @@ def trace_ids(stages: list[dict]) -> list[dict]:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-6.1", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-6-1", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("6.1", trace_ids)
 ### BEGIN HIDDEN TESTS
 check("6.1", trace_ids, hidden=True)
@@ -589,7 +589,7 @@ def audit(batch: dict, spec: dict, reference: dict[str, list[int]]) -> list[str]
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-6.6", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-6-6", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("6.6", audit)
 ### BEGIN HIDDEN TESTS
 check("6.6", audit, hidden=True)

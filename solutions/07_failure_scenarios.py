@@ -195,7 +195,7 @@ def joint_shuffle(inputs: Tensor, labels: Tensor, ids: Tensor, seed: int) -> tup
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-7.1a", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-7-1a", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("7.1a", joint_shuffle)
 ### BEGIN HIDDEN TESTS
 check("7.1a", joint_shuffle, hidden=True)
@@ -229,7 +229,7 @@ def audit_pairs(batches: list[tuple[Tensor, Tensor]], table: dict[int, int]) -> 
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-7.1b", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-7-1b", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("7.1b", audit_pairs)
 ### BEGIN HIDDEN TESTS
 check("7.1b", audit_pairs, hidden=True)
@@ -357,7 +357,7 @@ def label_log_prob(logits: Tensor, labels: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-7.2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-7-2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("7.2", label_log_prob)
 ### BEGIN HIDDEN TESTS
 check("7.2", label_log_prob, hidden=True)
@@ -564,7 +564,7 @@ class Reader(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-7.3a", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-7-3a", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("7.3a", Reader)
 ### BEGIN HIDDEN TESTS
 check("7.3a", Reader, hidden=True)
@@ -628,7 +628,7 @@ def evaluate(model: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> tuple[fl
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-7.3b", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-7-3b", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("7.3b", evaluate)
 ### BEGIN HIDDEN TESTS
 check("7.3b", evaluate, hidden=True)
