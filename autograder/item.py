@@ -74,7 +74,12 @@ def _public_share(results: list[CaseResult], score: float) -> float:
 def _run_case(exercise: Exercise, answer: Answer, case: Case, seed: int, hidden: bool) -> CaseResult:
     reply = answer.reply(exercise, case, seed & (2**63 - 1))
     if reply.outcome != "right":
-        verdict = wrong(reply.text, _WANTED.get(reply.outcome, "a value comes back"), _LOOK.get(reply.outcome, ""))
+        verdict = wrong(
+            reply.text,
+            _WANTED.get(reply.outcome, "a value comes back"),
+            _LOOK.get(reply.outcome, ""),
+            group=_group(exercise, case),
+        )
         return CaseResult(case.name, verdict, reply.outcome, hidden)
     try:
         verdict = exercise.judge(case, reply.value)
@@ -83,8 +88,17 @@ def _run_case(exercise: Exercise, answer: Answer, case: Case, seed: int, hidden:
             f"data that this exercise can't read ({type(error).__name__})",
             "the types and shapes that the docstring names",
             "compare what your function returns with its docstring",
+            group=_group(exercise, case),
         )
     return CaseResult(case.name, verdict, "right" if verdict.passed else "wrong", hidden)
+
+
+def _group(exercise: Exercise, case: Case) -> str:
+    """The case's true class, for scoring, where no answer came back to be judged."""
+    try:
+        return exercise.judge(case, None).group
+    except Exception:
+        return ""
 
 
 _WANTED = {

@@ -197,3 +197,31 @@ def evaluated(
         "state_kept": all(torch.equal(a, b) for a, b in state),
         "grads": [p.grad is not None for p in model.parameters()],
     }
+
+def measured_model(answer: Any, model: nn.Module, *rest: Any) -> dict:
+    """Call `answer(model, *rest)` and report what became of the model.
+
+    Returns: value: what the answer returned; modes: `training` of every module afterwards;
+        state: copies of parameters and buffers afterwards; grads: names of parameters that
+        hold a gradient; graph: whether any module's output was attached to a graph;
+        forwards: number of outputs seen, of the model itself or of the modules in it.
+    """
+    seen: list[bool] = []
+
+    def watch(module: nn.Module, args: tuple, output: Any) -> None:
+        seen.append(isinstance(output, torch.Tensor) and output.requires_grad)
+
+    handles = [module.register_forward_hook(watch) for module in model.modules()]
+    try:
+        value = answer(model, *rest)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {
+        "value": value,
+        "modes": [module.training for module in model.modules()],
+        "state": {name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
+        "grads": [name for name, p in model.named_parameters() if p.grad is not None],
+        "graph": any(seen),
+        "forwards": len(seen),
+    }

@@ -18,8 +18,9 @@
 #
 # loss → graph → registered parameter → optimizer's groups → gradient → step → changed value
 #
-# beside it runs a second one: the input and the label of a row come from the same example. This notebook gives each
-# link an **observable**, a number that is read off instead of guessed, and ends with an audit that you write.
+# Beside it runs a second one: the input and the label of a row come from the same example. This notebook gives each
+# link an **observable**, a number that is read off instead of guessed. Section 3.3, the audit that you write, needs
+# all of them and therefore comes after 3.9.
 #
 # Four beliefs meet a measurement on the way. Which of them do you hold?
 #
@@ -284,7 +285,8 @@ def gradient_in(unit, dead=False):
 
 in_m, in_km, gone = gradient_in(1), gradient_in(1000), gradient_in(1, dead=True)
 gone_km = gradient_in(1000, dead=True)
-print(f"meters, kilometers: losses agree: {abs(in_m[0] - in_km[0]) < 1e-5}, gradients differ {in_m[1] / in_km[1]:.0f}-fold")
+print(f"meters, kilometers: losses agree: {abs(in_m[0] - in_km[0]) < 1e-5}, "
+      f"gradients differ {in_m[1] / in_km[1]:.0f}-fold")
 print("dead layer, gradient in meters and in kilometers:", gone[1], gone_km[1])
 assert abs(in_m[0] - in_km[0]) < 1e-5 and abs(in_m[1] / in_km[1] - 1000) < 0.5
 assert in_km[1] > 0 and gone[1] == gone_km[1] == 0.0
@@ -413,7 +415,7 @@ for held in (q, p):
     before = p.item()
     optimizer.step()
     same = optimizer.param_groups[0]["params"][0] is p
-    print(f"optimizer holds p: {same!s:5}   p before {before:.1f}   gradient {p.grad.item():.1f}   p after {p.item():.1f}")
+    print(f"optimizer holds p: {same!s:5}   gradient {p.grad.item():.1f}   p before {before:.1f}, after {p.item():.1f}")
     assert p.grad.item() == 4.0 and (p.item() == before) is (not same)
 assert abs(p.item() - 1.6) < 1e-6 and q.item() == 2.0
 
@@ -586,7 +588,8 @@ for fault in FAULTS:
     names, sizes, changes = strip(fault)
     empty = [name for name, size in zip(names, sizes) if not size > 0]
     still = [name for name, change in zip(names, changes) if not change > 0]
-    print(f"{fault:19s} no or zero gradient: {', '.join(empty) or '-'}\n{'':19s} did not move:        {', '.join(still) or '-'}")
+    print(f"{fault:19s} no or zero gradient: {', '.join(empty) or '-'}")
+    print(f"{'':19s} did not move:        {', '.join(still) or '-'}")
     if fault == "healthy":
         assert not empty and not still
     if fault == "head replaced late":

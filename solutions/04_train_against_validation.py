@@ -26,7 +26,7 @@
 # validation set stands for what comes later, find a leak in a split, and fit a scaler that has seen nothing it
 # should not.
 
-# %% tags=["setup"] nbgrader={"grade_id": "setup-01", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% tags=["setup"] nbgrader={"grade_id": "setup-04", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 import copy
 import random
 from collections import Counter
@@ -203,7 +203,7 @@ plot_modes()
 # dashed and solid does.*
 
 # %% tags=["widget", "nbval-skip"]
-widgets.interact(plot_modes, p=widgets.FloatSlider(0.8, min=0.0, max=0.9, step=0.1, continuous_update=False));
+_ = widgets.interact(plot_modes, p=widgets.FloatSlider(0.8, min=0.0, max=0.9, step=0.1, continuous_update=False))
 
 # %% [markdown]
 # {{exercise 4.2}}
@@ -316,7 +316,7 @@ plot_recipes()
 # compared only when both were logged by the same recipe.*
 
 # %% tags=["widget", "nbval-skip"]
-widgets.interact(plot_recipes, reference=list(recipes()));
+_ = widgets.interact(plot_recipes, reference=list(recipes()))
 
 # %% [markdown]
 # **Control.** The differences must vanish when the recipes have nothing to differ about: equal batch sizes, no
@@ -462,21 +462,21 @@ def plot_splits(rows_each=8, share=0.25):
     axes[1].legend(fontsize=7, loc="upper center", ncols=2, framealpha=1)
     fig.tight_layout()
     plt.show()
-    return both
+    assert both == 0  # the right-hand split: no person on both sides
 
 
-assert plot_splits() == 0  # no person on both sides when people are held out
+plot_splits()
 
 # %% [markdown]
 # *Each line is a person, each mark a measurement; crosses are held out. Left, almost every line holds both marks:
 # whoever recognizes a person knows the label. Right, each line is of one kind.*
 
 # %% tags=["widget", "nbval-skip"]
-widgets.interact(
-    lambda rows_each, share: plot_splits(rows_each, share) and None,
+_ = widgets.interact(
+    plot_splits,
     rows_each=widgets.IntSlider(8, min=1, max=12, continuous_update=False),
     share=widgets.FloatSlider(0.25, min=0.1, max=0.5, step=0.05, continuous_update=False),
-);
+)
 
 # %% [markdown]
 # **Time is a group as well.** A value that wanders from day to day is guessed below by copying the nearest day of

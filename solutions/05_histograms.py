@@ -752,7 +752,6 @@ def watch(model: nn.Module, batches: Iterable[tuple[str, Tensor]], every: int, l
     ### BEGIN SOLUTION
     log["records"], log["failed"] = [], None
     names = {module: name for name, module in model.named_modules() if not list(module.children())}
-    step_id = ""
 
     def keep(module: nn.Module, args: tuple, output: Tensor) -> None:
         log["records"].append((step_id, names[module], output.detach().abs().max().item()))

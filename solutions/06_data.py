@@ -25,7 +25,7 @@
 # After it you can trace examples through a pipeline, tell which augmentations a label survives, read a text batch
 # beside its targets, check a table, and write an audit in which every rule has been seen to fail.
 
-# %% tags=["setup"] nbgrader={"grade_id": "setup-01", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% tags=["setup"] nbgrader={"grade_id": "setup-06", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 import math
 from collections import Counter
 
@@ -112,7 +112,7 @@ plot_pairing()
 # diagonal, crosses beside it. Left, order is gone and every pair is right; right, the same batch with a fault.*
 
 # %% tags=["widget", "nbval-skip"]
-widgets.interact(plot_pairing, fault=list(FAULTS[1:]));
+_ = widgets.interact(plot_pairing, fault=list(FAULTS[1:]))
 
 # %% [markdown]
 # **Look at one example at a time.** Below, a pipeline of three transforms runs on named examples, and one of them is
@@ -288,7 +288,7 @@ plot_transform()
 # that shows another label than the one it still carries.*
 
 # %% tags=["widget", "nbval-skip"]
-widgets.interact(plot_transform, name=list(TRANSFORMS));
+_ = widgets.interact(plot_transform, name=list(TRANSFORMS))
 
 # %% [markdown]
 # **Channels and range** fail as silently. `reshape` gives the shape that a channels-first model asks for and mixes
@@ -517,11 +517,11 @@ plot_curves()
 # person (the widget) the two tell the same story.*
 
 # %% tags=["widget", "nbval-skip"]
-widgets.interact(
+_ = widgets.interact(
     plot_curves,
     rows_each=widgets.IntSlider(10, min=1, max=20, continuous_update=False),
     shared=widgets.Checkbox(False, description="label learnable"),
-);
+)
 
 # %% [markdown]
 # ## 6.6 A rule that has never failed has not been tested

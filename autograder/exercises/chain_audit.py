@@ -131,10 +131,10 @@ EXERCISES = (
         claims=("3.3",),
         hints=(
             "Measure, then judge. Before the step: which objects does the model list, and which ones do the "
-            "optimizer's groups hold? Two tensors may be equal in value; ask whether they are the same object.",
-            "Keep a copy of every value that the step can't reach (what does detach() share?), run one forward, "
-            "backward and step, and print for each name: is there a gradient, its extremes, is any entry "
-            "different now. Does backward always have a graph to walk?",
+            "optimizer's groups hold? Tensors may be equal in value; ask whether they are the same object.",
+            "Keep a copy of every value that the step can't reach (what does detach() share?), run one "
+            "forward, backward and step, and print for each name: is there a gradient, its extremes, is any "
+            "entry different now. Does backward always have a graph to walk?",
             "Write the five links of one tensor as booleans in the order of the docstring and take the first "
             "that is False. Then ask of each link: any entry or all of them? exactly or nearly?",
         ),

@@ -89,10 +89,10 @@ EXERCISES = (
         hints=(
             "Start from what the loss reads: of each row it sees one probability only, that of its target. "
             "Print softmax(logits) beside the loss of each row, for zero logits and for a change of yours.",
-            "Log-probabilities are logits too. With three classes or more, ask which entries of a row you may "
-            "change while the loss of that row stays the same; with two classes there are none.",
-            "A mean can be kept while its terms move. Let some rows lose less than log C, measure how much is "
-            "left for the others, and solve for it; an odd number of rows shows whether your balance is right.",
+            "With three classes or more, ask which probabilities of a row you may change while its loss stays "
+            "the same; with two classes there are none. How do you get from probabilities to logits?",
+            "A mean can be kept while its terms move. Let some rows pay less than log C and print how much is "
+            "left for the others; an odd number of rows shows whether your balance is right.",
         ),
         public=public,
         hidden=hidden,

@@ -34,13 +34,16 @@ def _healthy(rng: random.Random, repeats: bool) -> Recipe:
     while True:
         classes = rng.choice((3, 4))
         g = np.random.default_rng(rng.getrandbits(32))
-        rows = (1.5 * g.normal(size=(SIZE, FEATURES))).round(2).tolist()
-        labels = g.permutation(np.arange(SIZE) % classes).tolist()
+        rows = (1.5 * g.normal(size=(SIZE, FEATURES))).round(2)
+        labels = (np.arange(SIZE) % classes).tolist()
+        # 0, 1 and classes, classes + 1 cross like XOR, so no linear model fits, at whatever rate
+        rows[classes + 1] = (rows[0] + rows[classes] - rows[1]).round(2)
         if repeats:
             rows[SIZE - 1], labels[SIZE - 1] = rows[0], labels[0]
+        order = g.permutation(SIZE)
         recipe = Recipe(
-            x=tuple(map(tuple, rows)),
-            y=tuple(labels),
+            x=tuple(tuple(rows[row].tolist()) for row in order),
+            y=tuple(labels[row] for row in order),
             classes=classes,
             seed=rng.getrandbits(32),
             lr=round(rng.uniform(0.4, 0.7), 2),
@@ -65,12 +68,10 @@ def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe]
 
 def _contradict(rng: random.Random, recipe: Recipe, extra: int) -> Recipe:
     """Give `extra` rows the input of another row that has a different label."""
-    x = list(recipe.x)
-    first = rng.randrange(SIZE - 4)
-    others = [row for row in range(SIZE - 4, SIZE) if recipe.y[row] != recipe.y[first]]
-    for row in others[:extra]:
-        x[row] = x[first]
-    return replace(recipe, x=tuple(x))
+    first = rng.randrange(SIZE)
+    others = [row for row in range(SIZE) if recipe.y[row] != recipe.y[first]]
+    moved = rng.sample(others, extra)
+    return replace(recipe, x=tuple(recipe.x[first if row in moved else row] for row in range(SIZE)))
 
 
 # two mechanisms for each cause, so that no single setting gives a cause away
