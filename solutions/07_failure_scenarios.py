@@ -22,7 +22,7 @@
 # - replace an unstable log-probability by one that is right in value and gradient;
 # - make a module's randomness obey `eval()`, and evaluate without leaving a trace.
 
-# %% tags=["setup"] nbgrader={"grade_id": "setup-01", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% tags=["setup"] nbgrader={"grade_id": "setup-07", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 import math
 
 import matplotlib.pyplot as plt

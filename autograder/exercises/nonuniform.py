@@ -89,10 +89,10 @@ EXERCISES = (
         hints=(
             "Start from what the loss reads: of each row it sees one probability only, that of its target. "
             "Print softmax(logits) beside the loss of each row, for zero logits and for a change of yours.",
-            "With three classes or more, ask which probabilities of a row you may change while its loss stays "
-            "the same; with two classes there are none. How do you get from probabilities to logits?",
-            "A mean can be kept while its terms move. Let some rows pay less than log C and print how much is "
-            "left for the others; an odd number of rows shows whether your balance is right.",
+            "With three classes or more, ask which probabilities of a row you may change while its loss "
+            "stays the same; with two classes there are none. How do you get from probabilities to logits?",
+            "A mean can be kept while its terms move. Let some rows pay less than log C and print how much "
+            "is left for the others; an odd number of rows shows whether your balance is right.",
         ),
         public=public,
         hidden=hidden,

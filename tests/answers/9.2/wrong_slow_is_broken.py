@@ -1,4 +1,4 @@
-"""Takes a loss that has fallen by less than half in 30 updates for a wrong rate."""
+"""Takes a loss that has not fallen to a fifth in 30 updates for a wrong rate."""
 
 import torch
 
@@ -59,7 +59,7 @@ def wrong_parameter(run, epoch, ids, targets):
 
 def learning_rate(run, epoch, ids, targets):
     whole, tenth = growth(run, run.lr()), growth(run, run.lr() / 10)
-    return (whole, tenth, []) if whole > 1 or whole > 0.5 else None
+    return (whole, tenth, []) if whole > 0.2 else None
 
 
 def healthy(run, epoch, ids, targets):
