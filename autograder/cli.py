@@ -60,7 +60,9 @@ def _add_grade(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("grade", help="grade a class: gradebook, feedback, report")
     parser.add_argument("assignment", nargs="?", help="default: the one that is built")
     parser.add_argument("--student", help="grade this student alone")
-    parser.add_argument("--workers", type=int, help="processes that run notebooks (default: one a core)")
+    parser.add_argument("--workers", type=int, default=0, help="processes that run notebooks (default: one a core)")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, to grade on a cluster")
+    parser.add_argument("--certificates", type=Path, help="folder with ca.pem, cert.pem and key.pem of that cluster")
     parser.add_argument("--no-sandbox", action="store_true", help="run student code as this user: only for code you trust")
     parser.add_argument("--no-feedback", action="store_true", help="leave the feedback pages out")
     parser.set_defaults(run=_grade)
@@ -73,15 +75,18 @@ def _grade(options: argparse.Namespace) -> int:
     from .grading.course import Course
     from .grading.engine import grade_class
     from .grading.feedback import write_feedback
+    from .grading.workers import Crew
 
     console = Console(highlight=False)
     course = Course.at(options.course, options.assignment)
     walls = not options.no_sandbox
     begun = time.monotonic()
     results = []
-    for result in grade_class(course, options.student, options.workers, walls):
+    crew = Crew(options.workers, options.scheduler, options.certificates, walls)
+    for result in grade_class(course, options.student, crew):
         results.append(result)
-        console.print(report.plain(f"{result.student}: {result.score:g} of {result.points:g}"))
+        said = "not graded, run the same command again" if result.failed else f"{result.score:g} of {result.points:g}"
+        console.print(report.plain(f"{result.student}: {said}"))
     results.sort(key=lambda r: r.student)
     report.show(results, console, walls)
     report.write_json(results, course.home / "report.json", walls)
@@ -89,9 +94,9 @@ def _grade(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - begun
     console.print(f"{notebooks} notebooks in {seconds:.1f} s, {seconds / max(notebooks, 1):.2f} s a notebook")
     if not options.no_feedback:
-        write_feedback(course, [r.student for r in results])
+        write_feedback(course, [r.student for r in results if not r.failed])
         console.print(f"feedback: {course.feedback}   report: {course.home / 'report.json'}", soft_wrap=True)
-    return 0
+    return 1 if any(r.failed for r in results) else 0
 
 
 def _add_verify(commands: argparse._SubParsersAction) -> None:

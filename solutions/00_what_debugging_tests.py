@@ -217,8 +217,8 @@ shuffled = leaky.clone()
 order = torch.randperm(200, generator=torch.Generator().manual_seed(6))
 shuffled[:, FEATURES:] = leaky[order, FEATURES:]
 intact, b = on_new("(b) target in the input", leaky), on_new("(b) target in the input", shuffled)
-print(f"(a) new examples: healthy above 0.8: {healthy > 0.8}, permuted below 0.3: {a < 0.3}")
-print(intact,b,a,healthy);print(f"(b) new examples: target intact above 0.9: {intact > 0.9}, target shuffled below 0.3: {b < 0.3}")
+print(f"(a) accuracy on new examples: healthy {healthy:.1f}, permuted {a:.1f}")
+print(f"(b) accuracy on new examples: target intact {intact:.1f}, target shuffled {b:.1f}")
 assert healthy > 0.8 and a < 0.3
 assert intact > 0.9 and b < 0.3
 

@@ -134,7 +134,7 @@ assert starts[0.0] + 0.05 < starts[1.0] and starts[5.0] > 3 and starts[20.0] > 1
 # **Control.** The same measure, the largest probability of a row averaged over the rows, on zero logits: 1/C.
 
 # %% tags=["claim-3.2"]
-def descent_from(scale, steps=60):
+def descent_from(scale, steps=120):
     """Loss and mean largest probability at each step, from a start whose logits are `scale` times too sure."""
     x, y = task(1.0)
     torch.manual_seed(2)
@@ -142,7 +142,7 @@ def descent_from(scale, steps=60):
     with torch.no_grad():
         layer.weight.mul_(scale)
         layer.bias.zero_()
-    optimizer = torch.optim.SGD(layer.parameters(), lr=0.5)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     losses, largest = [], []
     for _ in range(steps):
         logits = layer(x)

@@ -27,7 +27,6 @@
 # %% tags=["setup"] nbgrader={"grade_id": "setup-05", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 import math
 import tempfile
-import time
 from typing import Any, Iterable
 
 import matplotlib.pyplot as plt

@@ -27,7 +27,7 @@
 # %% tags=["setup"] nbgrader={"grade_id": "setup-08", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 import os
 
-os.environ.setdefault("KINETO_LOG_LEVEL", "4")  # or the profiler writes two USDT lines at each start and stop
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler writes two USDT lines at each start and stop
 os.environ.pop("TORCH_LOGS", None)  # section 5 says why
 
 import contextlib
@@ -200,8 +200,7 @@ with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as memory:
     with record_function("control"):
         view = planted.t()  # another view of the same memory
 by_name = {row.key: row for row in memory.key_averages()}
-print("MiB asked for by aten::empty:", by_name["aten::empty"].self_device_memory_usage / 2**20
-      if by_name["aten::empty"].self_cpu_memory_usage == 0 else by_name["aten::empty"].self_cpu_memory_usage / 2**20)
+print("MiB asked for by aten::empty:", by_name["aten::empty"].self_cpu_memory_usage / 2**20)
 print("MiB asked for by aten::t:", by_name["aten::t"].cpu_memory_usage / 2**20)
 assert by_name["aten::empty"].self_cpu_memory_usage == 2**20
 assert by_name["aten::t"].cpu_memory_usage == 0
@@ -231,10 +230,9 @@ def hot_spots(events: list[dict]) -> dict:
         during (str or None): the innermost (shortest) annotation, steps apart, that is open at the middle
             of that gap; None if there is none, or no stall.
 
-    Example: a step from 0 to 100 holds aten::linear from 40 to 60, that holds aten::addmm from 41 to 58, and
-    the annotation "load" from 2 to 39:
-    {"operator": "aten::addmm", "self_us": 17.0, "stall_us": 40.0, "during": None}; the longest gaps are those
-    from 0 to 40 and from 60 to 100. Move aten::linear a little to the right, and `during` becomes "load".
+    Example: a step from 0 to 100 with the annotation "load" from 2 to 55, then aten::linear from 60 to 80, and
+    inside that aten::addmm from 61 to 78. The longest gap is from 0 to 60, its middle is 30:
+    {"operator": "aten::addmm", "self_us": 17.0, "stall_us": 60.0, "during": "load"}
     """
     ### BEGIN SOLUTION
     spans = [e for e in events if e.get("ph") == "X"]
@@ -328,7 +326,7 @@ def nodes_of(value):
     return len(seen)
 
 
-def retained(keep, backward, steps=5):
+def retained(keep, backward, steps=5, collect=False):
     """(intermediates alive, graph nodes held) after some steps whose losses were stored by `keep`."""
     kept, hidden = [], []
     for _ in range(steps):
@@ -339,7 +337,8 @@ def retained(keep, backward, steps=5):
             loss.backward()
         kept.append(keep(loss))
         del h, loss
-    gc.collect()  # so that nothing lives on by chance
+    if collect:
+        gc.collect()
     return sum(ref() is not None for ref in hidden), sum(map(nodes_of, kept))
 
 
@@ -349,8 +348,8 @@ for name, keep in KEEP.items():
     counts[name] = [retained(keep, backward) for backward in (False, True)]
     print(f"{name:24}" + "".join(f"{f'{alive} tensors, {held} nodes':>20}" for alive, held in counts[name]))
 
-# no backward (a validation loop outside no_grad): every activation lives on
-assert counts["loss"][0] == (5, 50)
+# no backward (a validation loop outside no_grad): every activation lives on, and it is no garbage
+assert counts["loss"][0] == (5, 50) == retained(KEEP["loss"], backward=False, collect=True)
 # backward frees the saved tensors, but the chain of nodes stays
 assert counts["loss"][1] == (0, 50)
 # controls: nothing else retains anything, and nor does the loss under no_grad
@@ -512,8 +511,10 @@ def finish(process, seconds=100):
 
 
 # %% tags=["claim-8.4"]
-processes = [start(LOGGED, "variable", TORCH_LOGS="recompiles"), start(LOGGED, "late")]
-logs = [finish(process)[2] for process in processes]
+logs = [  # one after the other: each takes some 250 MB
+    finish(start(LOGGED, "variable", TORCH_LOGS="recompiles"))[2],
+    finish(start(LOGGED, "late"))[2],
+]
 cases = {}
 for part in "".join(logs).split("== ")[1:]:
     label, _, lines = part.partition("\n")
@@ -687,7 +688,7 @@ assert compilations(causes["another dtype"][0], dynamic=True)[0] == 2
 
 # %% tags=["nbval-ignore-output"]
 for name, lines in guards.items():  # the guards in full; their wording belongs to the version
-    print(f"{name}: {' '.join(lines[0].split())}")
+    print(f"{name}: {lines[0].partition('#')[0].strip()}")
 
 # %% [markdown]
 # ## 7 · `torch.where` is not an `if`
@@ -780,21 +781,21 @@ else:
 # and the timeout. `TORCH_DISTRIBUTED_DEBUG=DETAIL` adds checks that name the mismatch; without it the job
 # hangs until its timeout.
 #
-# Two ranks on this machine's loopback, backend gloo, timeout two seconds. The first collective is the same on
-# both ranks (the control). At the second, rank 0 calls `all_reduce` and rank 1 `broadcast`. Both jobs run side
-# by side, one of them with `DETAIL`. The script imports torch once and forks the ranks; a process that has
+# Two ranks on this machine's loopback, backend gloo, timeout three seconds. The first collective is the same on
+# both ranks (the control). At the second, rank 0 calls `all_reduce` and rank 1 `broadcast`. The job runs
+# twice, the second time with `DETAIL`. The script imports torch once and forks the ranks; a process that has
 # already imported torch reads the variable again with `set_debug_level_from_env()`.
 
 # %%
 RANKS = '''
-import datetime, json, os, pickle, sys, tempfile, time
+import datetime, gc, json, os, pickle, sys, tempfile, time
 import torch, torch.distributed as dist
 
 def rank_main(rank, level, folder):
     os.environ["TORCH_DISTRIBUTED_DEBUG"] = level
     dist.set_debug_level_from_env()
     store = dist.FileStore(f"{folder}/{level}", 2)
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=datetime.timedelta(seconds=2))
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=datetime.timedelta(seconds=3))
     x = torch.ones(4)
     dist.all_reduce(x)
     report = {"level": level, "rank": rank, "first": x.tolist(), "error": ""}
@@ -805,13 +806,14 @@ def rank_main(rank, level, folder):
         report["error"] = str(error)
     report["seconds"] = time.monotonic() - start
     dump = getattr(torch._C._distributed_c10d, "_dump_fr_trace", None)
-    report["recorded"] = pickle.loads(dump())["entries"] if dump else None
+    report["recorded"] = pickle.loads(dump(includeStackTraces=False))["entries"] if dump else None
     with open(f"{folder}/{level}-{rank}.json", "w") as file:
         json.dump(report, file, default=str)
 
+gc.freeze()  # children then share more memory with this process
 with tempfile.TemporaryDirectory() as folder:
-    children = []
     for level in ("OFF", "DETAIL"):
+        children = []
         for rank in (0, 1):
             child = os.fork()
             if not child:
@@ -820,8 +822,8 @@ with tempfile.TemporaryDirectory() as folder:
                 finally:
                     os._exit(0)
             children.append(child)
-    for child in children:
-        os.waitpid(child, 0)
+        for child in children:
+            os.waitpid(child, 0)
     for name in sorted(os.listdir(folder)):
         if name.endswith(".json"):
             print(open(f"{folder}/{name}").read())
@@ -846,18 +848,18 @@ if reports is None:
 else:
     off, detail = ([reports[level, rank] for rank in (0, 1)] for level in ("OFF", "DETAIL"))
     print("control, the matching collective gives the sum on all four ranks:", {tuple(r["first"]) for r in reports.values()})
-    print("OFF:    a rank waited out the 2 s:", max(r["seconds"] for r in off) >= 1.9)
+    print("OFF:    a rank waited out the 3 s:", max(r["seconds"] for r in off) >= 2.9)
     print("OFF:    an error names the collectives:", any("BROADCAST" in r["error"] for r in off))
-    print("DETAIL: both ranks raised before the timeout:", all(r["error"] and r["seconds"] < 1.9 for r in detail))
+    print("DETAIL: both ranks raised before the timeout:", all(r["error"] and r["seconds"] < 2.9 for r in detail))
     words = ("mismatch", "SequenceNumber", "ALLREDUCE", "BROADCAST", "TensorShape=[4]", "TensorDtypes=Float")
     for word in words:
         print(f"DETAIL: {word:20} named on both ranks:", all(word in r["error"] for r in detail))
 
     assert {tuple(r["first"]) for r in reports.values()} == {(2.0, 2.0, 2.0, 2.0)}
-    assert any("timed out" in r["error"].lower() for r in off) and max(r["seconds"] for r in off) >= 1.9
+    assert any("timed out" in r["error"].lower() for r in off) and max(r["seconds"] for r in off) >= 2.9
     assert not any(word in r["error"] for r in off for word in ("ALLREDUCE", "BROADCAST"))
     assert all(word in r["error"] for r in detail for word in words)
-    assert all(r["seconds"] < 1.9 for r in detail)
+    assert all(r["seconds"] < 2.9 for r in detail)
 
 # %% [markdown]
 # Without `DETAIL` all is not lost: recent versions keep a **flight recorder**, a ring buffer of the last
@@ -875,7 +877,7 @@ else:
     lasts = [r["recorded"][-1] for r in off]
     assert [e["profiling_name"].partition(":")[2] for e in lasts] == ["all_reduce", "broadcast"]
     assert lasts[0]["collective_seq_id"] == lasts[1]["collective_seq_id"]
-    assert all(e["input_sizes"] == [[4]] and e["timeout_ms"] == 2000 for e in lasts)
+    assert all(e["input_sizes"] == [[4]] and e["timeout_ms"] == 3000 for e in lasts)
     # the control: one collective before, the ranks agreed
     assert len({r["recorded"][-2]["profiling_name"] for r in off}) == 1
 

@@ -11,6 +11,7 @@ from autograder.build.compare import differences
 from autograder.build.execute import run_problems
 from autograder.build.gates import text_problems
 from autograder.build.release import release_problems
+from autograder.build.rerun import keep_unstable
 from autograder.build.text import cell_id, head, read_text
 
 from .courses import FIXTURES, TEXT, cell, fixture_exercise, make_course, read, released, solved
@@ -80,6 +81,13 @@ def test_stale_notebook_goes_and_strangers_are_refused(built, tmp_path):
         build(root, find)
 
 
+def test_an_unreadable_notebook_is_built_anew(built, tmp_path):
+    nb, path = read(solved(built)), tmp_path / "torn.ipynb"
+    path.write_text("<<<<<<< ours\n")
+    keep_unstable(nb, path)
+    assert nb == read(solved(built))
+
+
 def _edit(change):
     def apply(root):
         for path in (solved(root), released(root)):
@@ -95,7 +103,7 @@ def _edit(change):
     [
         (_edit(lambda nb: cell(nb, "01-003").update(source="pass")), "cell '01-003': its source differs"),
         (_edit(lambda nb: cell(nb, "check-0-9").metadata.nbgrader.update(points=9)), "its metadata differs"),
-        (_edit(lambda nb: nb.cells.pop()), "its cells differ: 01-008"),
+        (_edit(lambda nb: nb.cells.pop()), "its cells differ: 01-009"),
         (_edit(lambda nb: nb.metadata.update(author="x")), "its metadata differs"),
         (lambda root: released(root).unlink(), "is missing; run make build"),
     ],

@@ -23,6 +23,7 @@ from .execute import execute_all, run_problems
 from .exercise_gates import course_problems
 from .gates import text_problems
 from .release import generate_assignment, release_problems
+from .rerun import keep_unstable
 from .text import Find, fill, read_text
 
 __all__ = ["ASSIGNMENT", "BuildError", "Course", "Problem", "build", "check_built", "main", "register"]
@@ -77,6 +78,8 @@ def _make(course: Course, folder: Path, find: Find, run: bool) -> Course:
     if run:
         stopped = execute_all(notebooks.values())
         _refuse([p for (file, nb), why in zip(notebooks.items(), stopped) for p in run_problems(nb, why, file)])
+        for file, nb in notebooks.items():
+            keep_unstable(nb, course.solved / f"{Path(file).stem}.ipynb")
     scratch = _scratch(course, folder)
     for file, nb in notebooks.items():
         _write(nb, scratch.solved / f"{Path(file).stem}.ipynb")

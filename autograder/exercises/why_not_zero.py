@@ -67,11 +67,20 @@ def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe]
 
 
 def _contradict(rng: random.Random, recipe: Recipe, extra: int) -> Recipe:
-    """Give `extra` rows the input of another row that has a different label."""
+    """Give `extra` rows the input of another row that has a different label.
+
+    Whichever of the contradicting rows is kept, the rest must fit; else the recipe comes back as it was.
+    """
     first = rng.randrange(SIZE)
     others = [row for row in range(SIZE) if recipe.y[row] != recipe.y[first]]
     moved = rng.sample(others, extra)
-    return replace(recipe, x=tuple(recipe.x[first if row in moved else row] for row in range(SIZE)))
+    faulty = replace(recipe, x=tuple(recipe.x[first if row in moved else row] for row in range(SIZE)))
+    same = [row for row in range(SIZE) if faulty.x[row] == faulty.x[first]]
+    for kept in same:
+        rows = [row for row in range(SIZE) if row == kept or row not in same]
+        if final_loss(changed(faulty, {"examples": rows})) > 0.6 * NEAR_ZERO:
+            return recipe
+    return faulty
 
 
 # two mechanisms for each cause, so that no single setting gives a cause away

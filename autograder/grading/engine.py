@@ -1,27 +1,32 @@
-"""Grade a class: run and judge in worker processes, record in this one."""
+"""Grade a class: run and judge on workers, record in this process, one result at a time."""
 
 from __future__ import annotations
 
-import atexit
-import multiprocessing
-import os
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Iterator
 
+from distributed import Client, Future, as_completed
+
 from ..exercises import find
-from ..item import ItemResult
 from ..judge import checks_in, course_secret, seed_for
+from ..result import ItemResult
 from ..sandbox import Sandbox, bubblewrap
 from .course import Course
 from .record import Recorder
-from .run import Graded, grade_notebook
+from .run import Graded
 from .submissions import Submission, Unreadable, find_submissions, read
+from .workers import RETRIES, Crew, Task, hired, work
+
+AHEAD = 4  # tasks queued for each worker; more would only fill memory
 
 
 @dataclass
 class StudentResult:
-    """What a student has after grading. items: results by exercise id, in order."""
+    """What a student has after grading. items: results by exercise id, in order.
+
+    failed: notebooks that could not be graded through no fault of the student; nothing is recorded then.
+    """
 
     student: str
     score: float
@@ -30,91 +35,118 @@ class StudentResult:
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     notebooks: int = 0
+    failed: list[str] = field(default_factory=list)
 
 
-def grade_class(
-    course: Course, student: str | None = None, workers: int | None = None, walls: bool = True
-) -> Iterator[StudentResult]:
+def grade_class(course: Course, student: str | None = None, crew: Crew = Crew()) -> Iterator[StudentResult]:
     """Grade every submission, one result as each is recorded. Errors: CourseError, SandboxUnavailable."""
     submissions = find_submissions(course, student)
     recorder = Recorder(course)
-    secret = course_secret(course.secret)
-    if walls and not bubblewrap.available():
+    if crew.walls and not crew.scheduler and not bubblewrap.available():
         Sandbox(walls=True)  # raises with the way out
-    context = multiprocessing.get_context("spawn")
-    count = max(1, min(workers or os.cpu_count() or 1, len(submissions)))
-    with ProcessPoolExecutor(count, context, initializer=_start_worker, initargs=(walls,)) as pool:
-        pending = {pool.submit(_work, task): task for task in _tasks(course, submissions, secret)}
-        yield from _collect(course, recorder, submissions, pending)
+    secret = course_secret(course.secret)
+    with hired(crew) as client:
+        yield from _Class(course, recorder, submissions, secret).run(client)
 
 
-def _tasks(course: Course, submissions: list[Submission], secret: bytes) -> Iterator[tuple]:
-    """One task a notebook. It carries that student's own seeds; a worker never sees the secret."""
-    ids = {name: _exercises(course, name) for name in course.notebooks()}
-    for submission in submissions:
-        for name, path in list(submission.files.items()):
-            try:
-                restored = read(course, path, name)
-            except Unreadable as error:
-                submission.problems[name] = str(error)
-                del submission.files[name]
+class _Class:
+    """The submissions of one run: those not yet recorded, and what came back of each."""
+
+    def __init__(self, course: Course, recorder: Recorder, submissions: list[Submission], secret: bytes) -> None:
+        self.course, self.recorder, self.secret = course, recorder, secret
+        self.exercises = {name: exercise_ids(course, name) for name in course.notebooks()}
+        self.waiting = deque(submissions)
+        self.open: dict[str, Submission] = {}
+        self.back: dict[str, dict[str, Graded | None]] = {}
+
+    def run(self, client: Client) -> Iterator[StudentResult]:
+        """Keep the workers busy and record what comes back, student by student."""
+        tasks = self._tasks()
+        flying: dict[str, tuple[str, str]] = {}
+        done = as_completed()
+        room = AHEAD * max(1, len(client.scheduler_info()["workers"]))
+        for task in _first(tasks, room):
+            self._submit(client, done, flying, task)
+        yield from self._complete()
+        for future in done:
+            student, name = flying.pop(future.key)
+            self.back[student][name] = _result(future)
+            for task in _first(tasks, 1):
+                self._submit(client, done, flying, task)
+            yield from self._complete()
+
+    def _submit(self, client: Client, done: as_completed, flying: dict, task: Task) -> None:
+        future = client.submit(work, task, pure=False, retries=RETRIES)
+        flying[future.key] = (task.student, task.notebook)
+        done.add(future)
+
+    def _tasks(self) -> Iterator[Task]:
+        """One task a notebook, read only when there is room for it."""
+        while self.waiting:
+            submission = self.waiting.popleft()
+            found = []
+            for name, path in list(submission.files.items()):
+                try:
+                    found.append((name, read(self.course, path, name)))
+                except Unreadable as error:
+                    submission.problems[name] = str(error)
+                    del submission.files[name]
+            self.open[submission.student] = submission
+            self.back[submission.student] = {}
+            for name, restored in found:
+                seeds = {i: seed_for(self.secret, submission.student, i) for i in self.exercises[name]}
+                yield Task(submission.student, name, restored, seeds)
+
+    def _complete(self) -> Iterator[StudentResult]:
+        """Record every student whose notebooks are all back."""
+        for student in [s for s in self.open if set(self.back[s]) == set(self.open[s].files)]:
+            yield self._record(self.open.pop(student), self.back.pop(student))
+
+    def _record(self, submission: Submission, graded: dict[str, Graded | None]) -> StudentResult:
+        failed = [name for name, result in graded.items() if result is None]
+        if failed:  # never a zero: the scores stay as they were, and the same command tries again
+            items = {i: _empty(i, "infrastructure failure", "grade again") for n in failed for i in self.exercises[n]}
+            return StudentResult(submission.student, 0.0, 0.0, items, submission.notes, failed=failed)
+        notes = [*submission.notes, *self.recorder.begin(submission.student, submission.folder)]
+        items: dict[str, ItemResult] = {}
+        for name, ids in self.exercises.items():
+            if name in graded:
+                self.recorder.notebook(submission.student, name, graded[name])
+                items.update({item.id: item for item in graded[name].items.values()})
                 continue
-            seeds = {i: seed_for(secret, submission.student, i) for i in ids[name]}
-            yield (submission.student, name, restored, seeds)
+            reason = submission.problems[name]
+            self.recorder.missing(submission.student, name, reason)
+            notes += [reason] if ids else []
+            items.update({i: _empty(i, "not attempted", reason) for i in ids})
+        score, points = self.recorder.total(submission.student)
+        seconds = sum(g.seconds for g in graded.values())
+        return StudentResult(submission.student, score, points, items, notes, seconds, len(graded))
 
 
-def _collect(
-    course: Course, recorder: Recorder, submissions: list[Submission], pending: dict[Future, tuple]
-) -> Iterator[StudentResult]:
-    waiting = {s.student: s for s in submissions}
-    done: dict[str, dict[str, Graded]] = {s.student: {} for s in submissions}
-    for student in [s for s in waiting if not waiting[s].files]:
-        yield _record(course, recorder, waiting.pop(student), {})
-    for future in as_completed(pending):
-        student, name, *_ = pending[future]
-        done[student][name] = future.result()
-        if len(done[student]) == len(waiting[student].files):
-            yield _record(course, recorder, waiting.pop(student), done.pop(student))
-
-
-def _record(course: Course, recorder: Recorder, submission: Submission, graded: dict[str, Graded]) -> StudentResult:
-    notes = [*submission.notes, *recorder.begin(submission.student, submission.folder)]
-    items: dict[str, ItemResult] = {}
-    for name in course.notebooks():
-        if name in graded:
-            recorder.notebook(submission.student, name, graded[name])
-            items.update({item.id: item for item in graded[name].items.values()})
-        else:
-            recorder.missing(submission.student, name, submission.problems[name])
-            notes.append(submission.problems[name])
-            items.update({i: _absent(i, submission.problems[name]) for i in _exercises(course, name)})
-    score, points = recorder.total(submission.student)
-    seconds = sum(g.seconds for g in graded.values())
-    return StudentResult(submission.student, score, points, items, notes, seconds, len(graded))
-
-
-def _absent(exercise_id: str, reason: str) -> ItemResult:
-    exercise = find(exercise_id)
-    return ItemResult(exercise_id, exercise.title, exercise.points, [], 0.0, "not attempted", hidden=True, notes=[reason])
-
-
-def _exercises(course: Course, name: str) -> list[str]:
+def exercise_ids(course: Course, name: str) -> list[str]:
+    """Exercises that a notebook's graded cells check, in order."""
     cells = [c for c in course.source_notebook(name).cells if c.metadata.get("nbgrader", {}).get("grade")]
     return [checks_in(c.source)[-1].exercise_id for c in cells]
 
 
-_sandbox: Sandbox | None = None
+def _result(future: Future) -> Graded | None:
+    """A graded notebook; None when its workers died on it or a defect of ours stopped it."""
+    try:
+        return future.result()
+    except Exception:
+        return None
+    finally:
+        future.release()
 
 
-def _start_worker(walls: bool) -> None:
-    global _sandbox
-    import torch
+def _first(tasks: Iterator[Task], count: int) -> Iterator[Task]:
+    for _ in range(count):
+        task = next(tasks, None)
+        if task is None:
+            return
+        yield task
 
-    torch.set_num_threads(1)
-    _sandbox = Sandbox(walls=walls)
-    atexit.register(_sandbox.close)
 
-
-def _work(task: tuple) -> Graded:
-    _, _, restored, seeds = task
-    return grade_notebook(restored, _sandbox, seeds.__getitem__)
+def _empty(exercise_id: str, outcome: str, reason: str) -> ItemResult:
+    exercise = find(exercise_id)
+    return ItemResult(exercise_id, exercise.title, exercise.points, [], 0.0, outcome, hidden=True, notes=[reason])

@@ -11,9 +11,16 @@ from .run import Run
 
 __all__ = ["open_run"]
 
-# what the lessons open; a run's letter says nothing about it
+# what the lesson opens: five faults, two healthy runs, and one left to the reader
 _LESSON = {
-    "A": Recipe("frozen_body", 1),
+    "A": Recipe("nan_in_later_batch", 12),
+    "B": Recipe("layers_in_python_list", 8),
+    "C": Recipe("one_steep_direction", 6),
+    "D": Recipe("never_cleared", 12),
+    "E": Recipe("shuffled_apart", 13),
+    "F": Recipe("frozen_body", 24),
+    "G": Recipe("gradients_gathered", 9),
+    "H": Recipe("group_never_appended", 4),
 }
 
 

@@ -1,0 +1,225 @@
+"""The house: nothing astray, one version of everything, rooms that depend only on those below them."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from autograder.build import ASSIGNMENT, Course
+from autograder.build.text import check_id, read_text
+from autograder.exercises import all_exercises
+from autograder.verify.sources import equivalents, kept_answers
+
+from .courses import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXERCISES = all_exercises()
+
+
+def _tracked():
+    """Files that git knows or would add."""
+    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [Path(line) for line in done.stdout.splitlines() if (ROOT / line).exists()]
+
+
+def test_folders_of_notebooks_hold_notebooks_alone():
+    for folder in ("solutions", "notebooks"):
+        strangers = [path for path in _tracked() if path.parts[:2] == (folder, ASSIGNMENT) and path.suffix != ".ipynb"]
+        assert strangers == []
+
+
+def test_notebooks_lie_nowhere_else():
+    places = {path.parts[0] for path in _tracked() if path.suffix == ".ipynb"}
+    assert places <= {"solutions", "notebooks", "tests"}
+
+
+def test_solved_and_released_notebooks_go_with_their_texts():
+    course = Course(ROOT)
+    names = [path.stem for path in course.texts()]
+    assert sorted(path.stem for path in course.solved.glob("*.ipynb")) == names
+    assert sorted(path.stem for path in course.released.glob("*.ipynb")) == names
+
+
+def test_nothing_of_grading_is_committed():
+    kinds = {".db", ".pkl", ".pt", ".pyc", ".log"}
+    assert not [path for path in _tracked() if path.parts[0] == "grading" or path.suffix in kinds]
+
+
+def test_files_are_small_enough_for_binder_and_git():
+    assert not [path for path in _tracked() if (ROOT / path).stat().st_size > 3_000_000]
+
+
+def test_binder_has_the_same_environment():
+    assert (ROOT / "binder/environment.yml").read_bytes() == (ROOT / "environment.yml").read_bytes()
+    for name in ("postBuild", "start"):
+        path = ROOT / "binder" / name
+        assert path.stat().st_mode & 0o111 and path.read_bytes().startswith(b"#!/bin/bash\n")
+        assert subprocess.run(["bash", "-n", path]).returncode == 0
+    assert "--no-deps" in (ROOT / "binder/postBuild").read_text()
+
+
+def test_binder_starts_lab_on_the_first_notebook(tmp_path):
+    stand_in = tmp_path / "jupyter-notebook"
+    stand_in.write_text('#!/bin/bash\necho "$@"\n')
+    stand_in.chmod(0o755)
+    done = subprocess.run(
+        [ROOT / "binder/start", stand_in, "--port=8888"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    first = sorted((ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"))[0].name
+    assert done.stdout.split() == [
+        "--port=8888", f"--ServerApp.default_url=/lab/tree/notebooks/{ASSIGNMENT}/{first}"
+    ]  # fmt: skip
+
+
+def _needs():
+    """Every requirement of pyproject.toml."""
+    extras = PROJECT["optional-dependencies"].values()
+    return [Requirement(line) for line in [*PROJECT["dependencies"], *(r for extra in extras for r in extra)]]
+
+
+def _lock():
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+
+
+@pytest.mark.parametrize("need", _needs(), ids=lambda need: need.name)
+def test_requirements_are_bounded_and_the_lock_meets_them(need):
+    assert {spec.operator for spec in need.specifier} == {">=", "<"}
+    assert need.specifier.contains(_lock()[need.name.lower()])
+
+
+def test_lock_is_exact_and_of_no_one_machine():
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()[1:]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line) for line in lines)
+
+
+def test_conda_environment_has_what_a_student_needs():
+    table = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    bounds = dict(line.split(" ") for line in table["dependencies"] if " " in line)
+    names = {"torch": "pytorch-cpu", "matplotlib": "matplotlib-base"}
+    for line in PROJECT["dependencies"]:
+        need = Requirement(line)
+        theirs = Requirement("x" + bounds[names.get(need.name, need.name)]).specifier
+        assert theirs == need.specifier, need.name
+    assert bounds["python"].startswith(PROJECT["requires-python"])
+
+
+def test_version_has_one_place():
+    import autograder
+
+    assert version("autograder") == autograder.__version__
+
+
+MAKE = ("lab", "test", "grade", "build", "verify", "bench")
+
+
+def test_make_alone_prints_a_short_tour():
+    done = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) <= 10
+    assert all(f"make {name}" in done.stdout for name in MAKE)
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_each_make_target_sets_up_what_it_needs(name, tmp_path):
+    done = subprocess.run(
+        ["make", "-n", name, f"VENV={tmp_path}/venv", f"BUILT={tmp_path}/built"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert f"-m venv {tmp_path}/venv" in done.stdout and "requirements.lock" in done.stdout
+
+
+def test_ci_calls_make_test():
+    path = ROOT / ".ci/run"
+    assert path.stat().st_mode & 0o111
+    assert path.read_text().splitlines()[-1] == "make test"
+
+
+def test_readme_fits_a_screen_and_names_everyone():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 50
+    for word in ("## Student", "## Instructor", "## Contributor", "make lab", "make test", "make grade", "WSL"):
+        assert word in text
+
+
+def test_licenses():
+    assert "BSD 3-Clause" in (ROOT / "LICENSE").read_text()
+    assert "CC-BY-4.0" in (ROOT / "LICENSE-text").read_text()
+
+
+def test_style():
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", "."], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_every_exercise_is_in_one_notebook():
+    nbs = [read_text(path) for path in Course(ROOT).texts()]
+    checked = [check_id(cell) for nb in nbs for cell in nb.cells if check_id(cell) is not None]
+    assert sorted(checked) == sorted(EXERCISES)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_exercise_keeps_right_and_wrong_answers(name):
+    folder = ROOT / "tests" / "answers" / name
+    kept = kept_answers(folder)
+    assert sum(one.right for one in kept) >= 4 and sum(not one.right for one in kept) >= 8
+    assert all(ast.get_docstring(ast.parse(one.code)) for one in kept)
+    known = {one.name for one in kept} | {"equivalent.txt"}
+    assert {path.name for path in folder.iterdir() if path.is_file()} == known
+    equivalents(folder)
+
+
+def test_no_answers_without_exercise():
+    assert {path.name for path in (ROOT / "tests" / "answers").iterdir() if path.is_dir()} <= set(EXERCISES)
+
+
+# Each room of the package, and the rooms that it must not know. `wire`, `live` and `result` lie below all.
+ABOVE = ("cli", "grading", "build", "verify", "nbgrader_plugin")
+FORBIDDEN = {
+    "runs": (*ABOVE, "judge", "sandbox", "check", "item", "render", "exercises"),
+    "exercises": (*ABOVE, "judge", "sandbox", "check", "item", "render"),
+    "check": (*ABOVE, "judge", "sandbox"),
+    "sandbox": (*ABOVE, "judge", "exercises", "runs", "item", "render"),
+    "judge": ABOVE,
+    "build": ("cli", "grading", "verify", "nbgrader_plugin", "judge", "sandbox"),
+    "grading": ("cli", "verify"),
+    "wire": (*ABOVE, "judge", "sandbox", "check", "item", "render", "exercises", "runs"),
+    "result": (*ABOVE, "judge", "sandbox", "check", "item", "render", "exercises", "runs"),
+}
+
+
+@pytest.mark.parametrize("room", FORBIDDEN)
+def test_rooms_depend_only_on_those_below(room):
+    known = {name for path in _modules(room) for name in _imported(path)}
+    assert known.isdisjoint(FORBIDDEN[room])
+
+
+def _modules(room):
+    package = ROOT / "autograder"
+    found = [*package.glob(f"{room}.py"), *(package / room).rglob("*.py")]
+    assert found, f"there is no room {room}"
+    return found
+
+
+def _imported(path):
+    """Rooms that a module imports, absolutely or relatively, at its top or inside a function."""
+    depth = len(path.relative_to(ROOT / "autograder").parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            yield from (name.split(".")[1] for name in names if name.startswith("autograder."))
+        elif isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".")
+            if not node.level and module[0] == "autograder":
+                yield from module[1:2] or (alias.name for alias in node.names)
+            elif node.level == depth:
+                yield from module[:1] if module[0] else (alias.name for alias in node.names)
