@@ -1,10 +1,30 @@
-"""nbgrader on this course's folders; its commands run in this folder as they are."""
+"""nbgrader on this course's folders, with our judge in the place of its kernel.
+
+nbgrader's commands run in this folder as they are; only its public trait lists are used.
+"""
 
 from pathlib import Path
 
+from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    ClearOutput,
+    DeduplicateIds,
+    IgnorePattern,
+    LimitOutput,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
+
+from autograder.nbgrader_plugin import Judge, RecordOutcomes, Restore
+
 c = get_config()  # noqa: F821 (nbgrader hands it in)
 root = Path(__file__).resolve().parent
+(root / "grading").mkdir(exist_ok=True)  # sqlite makes the file, not its folder
 
+c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "debugging-training"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "notebooks"
@@ -12,3 +32,25 @@ c.CourseDirectory.submitted_directory = "grading/submitted"
 c.CourseDirectory.autograded_directory = "grading/autograded"
 c.CourseDirectory.feedback_directory = "grading/feedback"
 c.CourseDirectory.db_url = f"sqlite:///{root}/grading/gradebook.db"
+
+# A submission takes the shape of its source before nbgrader reads it.
+c.OverwriteCells.add_missing_cells = True
+c.Autograde.sanitize_preprocessors = [
+    Restore,
+    ClearOutput,
+    DeduplicateIds,
+    OverwriteKernelspec,
+    OverwriteCells,
+    CheckCellMetadata,
+]
+# nbgrader's own list with Judge where Execute was, and the outcomes written after the scores.
+c.Autograde.autograde_preprocessors = [
+    Judge,
+    IgnorePattern,
+    ClearMetadataPreprocessor,
+    LimitOutput,
+    SaveAutoGrades,
+    RecordOutcomes,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
