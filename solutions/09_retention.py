@@ -102,13 +102,12 @@ def history(name, passes=8):
 
 
 curves = {name: history(name) for name in LINES}
-fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.2), sharey=True)
+fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.0), sharey=True, layout="constrained")
 for axis, column, title in zip(axes, (0, 1), ("training loss", "held-out loss")):
     for name, record in curves.items():
         axis.plot([row[column] for row in record], LINES[name], markersize=5, label=f"run {name}")
     axis.set(title=title, xlabel="passes", yscale="log", ylim=(0.05, 20))
-axes[1].legend(fontsize=8)
-fig.tight_layout()
+fig.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
 plt.show()
 
 for name, record in curves.items():
@@ -418,8 +417,8 @@ def probe(name="D", updates=20, rate=1.0, clear=False, catalog=False):
 probe()
 
 # %% [markdown]
-# *Left: the loss of run D on one batch swings instead of settling. Right: the gradient that its updates use. Tick
-# `clear`, and both become quiet.*
+# *Left: the loss of run D on one batch falls, rises and falls again. Right: the gradient that its updates use grows
+# while the loss falls. Tick `clear` below, and compare.*
 
 # %% tags=["widget", "nbval-skip"]
 import ipywidgets
@@ -536,7 +535,7 @@ def diagnose(run) -> dict:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "check-9.2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
+# %% nbgrader={"grade_id": "check-9-2", "grade": true, "solution": false, "locked": true, "task": false, "schema_version": 3}
 check("9.2", diagnose)
 ### BEGIN HIDDEN TESTS
 check("9.2", diagnose, hidden=True)

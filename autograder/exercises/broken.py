@@ -40,16 +40,18 @@ def judge(case: Case, answer: Any) -> Verdict:
     recipe: Recipe = case.truth
     said, complaint = _fault(answer)
     if complaint:
-        return _verdict(recipe, [False] * 3, complaint, "a dict as the docstring describes", "read the docstring")
+        expected = "a dict with 'fault', 'observable' and 'control'"
+        return _verdict(recipe, [False] * 3, complaint, expected, "compare it with the docstring")
     if said != recipe.fault:
         observed = f"the diagnosis {said!r}, which is not what the run shows"
-        return _verdict(recipe, [False] * 3, observed, "the fault that the run shows, or 'healthy'", _against(recipe, said))
+        expected = "the fault that the run shows, or 'healthy'"
+        return _verdict(recipe, [False] * 3, observed, expected, _against(recipe, said))
     true = measure(recipe, said)
     observable, control = _compare_observable(answer, true), _compare_control(answer, true)
     passed = [True, not observable, not control]
     wanted = [text for text, complaint in zip(WORDS[said], (observable, control)) if complaint]
     observed = "; ".join([f"the diagnosis {said!r}", *filter(None, (observable, control))])
-    look = "" if all(passed) else "measure from reset() with the definitions in the table, one change at a time"
+    look = "" if all(passed) else "measure from reset(), as the table defines it, one change at a time"
     return _verdict(recipe, passed, observed, "; ".join(wanted), look)
 
 
@@ -74,7 +76,7 @@ def _against(recipe: Recipe, said: str) -> str:
     found = measure(recipe, said)
     return {
         "nan input": "every input cell of every batch is finite",
-        "wrong parameter": "every tensor that had a gradient different from zero in the first pass moved in it",
+        "wrong parameter": "every tensor with a gradient other than zero in the first pass moved in it",
         "learning rate": f"30 updates on batch 0 leave {found.value:.3g} of its loss at the run's rate, "
         f"and {found.control:.3g} at a tenth of it",
         "zero_grad": f"the second update uses a gradient of norm {found.value:.4g}, "
@@ -149,8 +151,8 @@ EXERCISES = (
             "Two questions need an intervention: take the same batch twice at rate 0, once with zero_grad() "
             "between and once without; and compare parameters() before and after a whole pass, "
             "but only for tensors whose gradient was different from zero in it.",
-            "Look into every batch, not only the first, and join by id, not by place. A slow, swinging or frozen "
-            "run is healthy when none of the five suspicions holds; then measure whether it learns its task.",
+            "Look into every batch, not only the first, and join by id, not by place. A slow, swinging or "
+            "frozen run is healthy when none of the five suspicions holds: then measure whether it learns.",
         ),
         public=public,
         hidden=hidden,

@@ -132,7 +132,7 @@ EXERCISES = (
         answer="comparable_losses",
         points=4,
         minutes=8,
-        level="core",
+        level="stretch",
         claims=("4.3",),
         hints=(
             "Write down, for one batch of each run, how many scored targets stand behind the logged number.",

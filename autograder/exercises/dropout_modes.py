@@ -258,7 +258,7 @@ EXERCISES = (
         answer="Reader",
         points=2,
         minutes=4,
-        level="core",
+        level="stretch",
         claims=("7.3",),
         hints=(
             "Call the module twice in evaluation mode on one input and print the largest difference.",
@@ -279,7 +279,7 @@ EXERCISES = (
         answer="evaluate",
         points=2,
         minutes=4,
-        level="core",
+        level="stretch",
         claims=("7.3",),
         hints=(
             "Print [m.training for m in model.modules()] before and after your call, for a model with mixed"

@@ -191,7 +191,7 @@ EXERCISES = (
         answer="group_split",
         points=2,
         minutes=5,
-        level="core",
+        level="stretch",
         claims=("4.4",),
         hints=(
             "What moves from one side to the other in one piece: a row or a group?",

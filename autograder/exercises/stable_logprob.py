@@ -110,7 +110,7 @@ EXERCISES = (
         answer="label_log_prob",
         points=2,
         minutes=4,
-        level="core",
+        level="stretch",
         claims=("7.2",),
         hints=(
             "Print softmax(logits) for the failing row: which entry is exactly zero, and is it zero in "

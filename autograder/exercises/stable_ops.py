@@ -126,7 +126,7 @@ EXERCISES = (
         answer="repaired",
         points=4,
         minutes=6,
-        level="core",
+        level="stretch",
         claims=("2.12",),
         hints=(
             "For one failing row, print every intermediate of the expression: which one is 0 or inf first, "

@@ -135,7 +135,8 @@ def rate_too_large(draw: random.Random) -> Parts:
 
 def one_steep_direction(draw: random.Random) -> Parts:
     """The start is nearly right along the steepest direction, so the loss falls before it grows."""
-    parts = make(draw, draw.choice(["line", "squares"]), "none", size=draw.choice([12, 16]), stretch=_one_direction)
+    task, size = draw.choice(["line", "squares"]), draw.choice([12, 16])
+    parts = make(draw, task, "none", size=size, stretch=_one_direction)
     _rate_over_limit(parts, draw)
     values, vectors = torch.linalg.eigh(curvature(parts, 0))
     targets = parts.targets[parts.batches[0]]
@@ -293,19 +294,33 @@ def odd_units_at_good_rate(draw: random.Random) -> Parts:
 
 _BY_FAULT = {
     "nan input": (
-        nan_in_first_batch, nan_in_later_batch, constant_column_normalized, padding_left_in, logarithm_of_zero,
+        nan_in_first_batch,
+        nan_in_later_batch,
+        constant_column_normalized,
+        padding_left_in,
+        logarithm_of_zero,
     ),
     "wrong parameter": (
-        head_replaced_after_optimizer, optimizer_of_another_instance, layers_in_python_list, group_never_appended,
+        head_replaced_after_optimizer,
+        optimizer_of_another_instance,
+        layers_in_python_list,
+        group_never_appended,
     ),
     "learning rate": (rate_too_large, one_steep_direction, feature_in_other_units),
     "zero_grad": (never_cleared, another_instance_cleared, one_group_cleared),
     "wrong labels": (shuffled_apart, off_by_one_row, two_classes_exchanged, one_shard_corrupted),
     "healthy": (
-        slow, tiny_noisy_batches, plateau_at_start, swinging, frozen_body, gradients_gathered,
-        high_at_start, rare_classes, odd_units_at_good_rate,
+        slow,
+        tiny_noisy_batches,
+        plateau_at_start,
+        swinging,
+        frozen_body,
+        gradients_gathered,
+        high_at_start,
+        rare_classes,
+        odd_units_at_good_rate,
     ),
-}  # fmt: skip
+}
 KINDS: dict[str, tuple[str, Callable[[random.Random], Parts]]] = {
     make_it.__name__: (fault, make_it) for fault, makers in _BY_FAULT.items() for make_it in makers
 }

@@ -8,10 +8,9 @@ from typing import Any, Iterator
 
 import torch
 
-from ..live import Live
+from ..live import AskError, Live
 from .faults import Recipe, build
 from .tasks import clear
-
 
 _TASKS = {
     "line": "squared error of numbers",
@@ -46,7 +45,10 @@ class Run(Live):
 
     def ask(self, name: str, args: list, kwargs: dict) -> Any:
         with own_ground():
-            return super().ask(name, args, kwargs)
+            try:
+                return super().ask(name, args, kwargs)
+            except (AttributeError, ArithmeticError) as error:  # such as a list where a dict is asked
+                raise AskError(f"{name}: {error}") from None
 
     def reset(self) -> None:
         """Back to the start: parameters, gradients, data and position."""
@@ -83,7 +85,8 @@ class Run(Live):
             if new is not None:
                 new = torch.as_tensor(new)
                 if new.shape != held[rows].shape:
-                    raise ValueError(f"{name} of shape {tuple(held[rows].shape)} are wanted, not {tuple(new.shape)}")
+                    wanted = tuple(held[rows].shape)
+                    raise ValueError(f"{name} of shape {wanted} are wanted, not {tuple(new.shape)}")
                 held[rows] = new.to(held.dtype)
 
     # measurements
