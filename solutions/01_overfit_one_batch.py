@@ -13,17 +13,17 @@
 # %% [markdown]
 # # 01 · Overfit one batch
 #
-# Before you train for hours, train for seconds: take one small batch, switch off everything random and everything
-# that holds the model back, and repeat the update until the loss is gone. A fixed batch removes sampling as an
-# explanation. What is left is the chain from inputs to update.
+# Before you train for hours, train for seconds: take one small batch, switch off everything random and
+# everything that holds the model back, and repeat the update until the loss is gone. A fixed batch removes
+# sampling as an explanation. What is left is the chain from inputs to update.
 #
 # Two sentences are heard often about this test, and both are false:
 #
 # - "It passed, so the pipeline is right." Section 2 passes it with the wrong labels.
 # - "It did not reach zero, so something is broken." Section 4 has healthy fits that must not reach zero.
 #
-# By the end you can run the test with a record worth reading, compute how low a loss *can* go, and find out by
-# one changed variable why a fit stopped above that.
+# By the end you can run the test with a record worth reading, compute how low a loss *can* go, and find out
+# by one changed variable why a fit stopped above that.
 
 # %% tags=["setup"] nbgrader={"grade_id": "setup-01", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 # %matplotlib inline
@@ -45,8 +45,8 @@ plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
 # %% [markdown]
 # ## 1 · What a pass looks like
 #
-# **Claim.** Eight one-hot inputs, labels `i mod 3`, one linear layer, SGD with learning rate 1: after 250 steps the
-# mean cross entropy is below 0.04, and every label is predicted.
+# **Claim.** Eight one-hot inputs, labels `i mod 3`, one linear layer, SGD with learning rate 1: after 250
+# steps the mean cross entropy is below 0.04, and every label is predicted.
 
 
 # %%
@@ -75,7 +75,7 @@ y = torch.arange(8) % 3
 model = linear()
 true_curve = fit(model, x, y)
 predicted = model(x).argmax(1)
-print(f"cross entropy: {true_curve[0]:.1f} at the start, {true_curve[-1]:.3f} at the end")
+print(f"cross entropy: {true_curve[0]:.1f} at the start, {true_curve[-1]:.2f} at the end")
 print("labels   ", y.tolist())
 print("predicted", predicted.tolist())
 assert true_curve[-1] < 0.04 and torch.equal(predicted, y)
@@ -91,9 +91,11 @@ assert still[-1] == still[0] > 0.04
 # %% [markdown]
 # ## 2 · What a pass does not say
 #
-# Now give the eight inputs each other's labels. Before you run the cell: will the loss end higher, and by how much?
+# Now give the eight inputs each other's labels. Before you run the cell: will the loss end higher, and by
+# how much?
 #
-# **Claim.** A fixed permutation of the labels is memorized just as well. The test has no opinion on what labels mean.
+# **Claim.** A fixed permutation of the labels is memorized just as well. The test has no opinion on what
+# labels mean.
 
 # %% tags=["claim-1.3"]
 mixed_up = y[torch.tensor([1, 2, 3, 4, 5, 6, 7, 0])]
@@ -101,7 +103,7 @@ model = linear()
 permuted_curve = fit(model, x, mixed_up)
 predicted = model(x).argmax(1)
 print(f"labels that are still right: {(mixed_up == y).sum()} of 8")
-print(f"cross entropy at the end: true labels {true_curve[-1]:.3f}, permuted labels {permuted_curve[-1]:.3f}")
+print(f"cross entropy at the end: true labels {true_curve[-1]:.2f}, permuted labels {permuted_curve[-1]:.2f}")
 print(f"predictions that agree with the permuted labels: {(predicted == mixed_up).sum()} of 8")
 print(f"predictions that agree with the true labels: {(predicted == y).sum()} of 8")
 assert permuted_curve[-1] < 0.04 and torch.equal(predicted, mixed_up)
@@ -109,10 +111,11 @@ assert permuted_curve[-1] < 0.04 and torch.equal(predicted, mixed_up)
 assert dict(enumerate(mixed_up.tolist())) != dict(enumerate(y.tolist()))
 
 # %% [markdown]
-# Labels are not the only thing that slips through. Leave out `zero_grad` and every gradient is added to all the
-# earlier ones, which is a bug by any standard. The one-batch test passes it.
+# Labels are not the only thing that slips through. Leave out `zero_grad` and every gradient is added to all
+# the earlier ones, which is a bug by any standard. The one-batch test passes it.
 #
-# The observable that catches it needs no training at all: call `backward` twice on the same batch and compare.
+# The observable that catches it needs no training at all: call `backward` twice on the same batch and
+# compare.
 
 # %% tags=["claim-1.3"]
 model = linear()
@@ -144,18 +147,21 @@ assert math.isclose(forgotten, 2, rel_tol=1e-5) and math.isclose(cleared, 1, rel
 # %% [markdown]
 # ## 3 · A record worth reading
 #
-# A single final loss says too little. The record of a one-batch fit holds, for every step, the **loss**, the
-# **predictions**, the **gradients** that the update used, and the **differences** that the parameters really made.
-# Only the last one proves that the optimizer holds the parameters that you think it holds.
+# A single final loss says too little. The record of a one-batch fit holds, for every step, the **loss**,
+# the **predictions**, the **gradients** that the update used, and the **differences** that the parameters
+# really made. Only the last one proves that the optimizer holds the parameters that you think it holds.
 
 # %% [markdown]
 # {{exercise 1.1}}
 #
-# Fit one batch with plain SGD, `p - lr * gradient`, and keep the record. Dropout and its like are off during this
-# diagnostic, so the model is in evaluation mode while it runs, and in the mode it came in afterwards.
+# Fit one batch with plain SGD, `p - lr * gradient`, and keep the record. Dropout and its like are off
+# during this diagnostic, so the model is in evaluation mode while it runs, and in the mode it came in
+# afterwards.
 
 # %% nbgrader={"grade_id": "overfit-one-batch", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
-def overfit_one_batch(model: nn.Module, x: torch.Tensor, y: torch.Tensor, lr: float, steps: int) -> list[dict]:
+def overfit_one_batch(
+    model: nn.Module, x: torch.Tensor, y: torch.Tensor, lr: float, steps: int
+) -> list[dict]:
     """Fit one batch with plain SGD and record every step.
 
     model: maps x to logits (B, C). It may hold dropout, frozen parameters (requires_grad False), shared
@@ -209,9 +215,10 @@ check("1.1", overfit_one_batch, hidden=True)
 # %% [markdown]
 # Here is your record as a dashboard, for a network with dropout whose first layer is frozen.
 #
-# **Claim.** With dropout off and capacity enough, loss, predictions, gradients and parameter differences tell one
-# story: the loss falls to zero, the predictions settle on the labels, and each layer that has a gradient moves.
-# **Control:** the frozen layer has none and does not move, although the loss goes to zero all the same.
+# **Claim.** With dropout off and capacity enough, loss, predictions, gradients and parameter differences
+# tell one story: the loss falls to zero, the predictions settle on the labels, and each layer that has a
+# gradient moves. **Control:** the frozen layer has none and does not move, although the loss goes to zero
+# all the same.
 
 # %% tags=["claim-1.1", "uses-answer"]
 def dashboard(record, labels):
@@ -253,15 +260,15 @@ if record:
             assert bool(change.any()) == (entry["gradients"][name] is not None) == (not name.startswith("0."))
 
 # %% [markdown]
-# *Left: the loss by step. Middle: which examples are predicted right. Right: how far each parameter moved; the two
-# curves of the frozen layer `0` lie on zero.*
+# *Left: the loss by step. Middle: which examples are predicted right. Right: how far each parameter moved;
+# the two curves of the frozen layer `0` lie on zero.*
 
 # %% [markdown]
 # ## 4 · How low can a loss go?
 #
-# **Claim.** Two equal inputs with different labels hold the mean cross entropy of that pair at or above log 2, for
-# every model: equal inputs get equal predictions, and the best that one prediction can do for two labels is
-# one half each.
+# **Claim.** Two equal inputs with different labels hold the mean cross entropy of that pair at or above log
+# 2, for every model: equal inputs get equal predictions, and the best that one prediction can do for two
+# labels is one half each.
 
 # %% tags=["claim-1.4"]
 pair, conflict = torch.ones(2, 4), torch.tensor([0, 1])
@@ -278,8 +285,8 @@ assert math.log(2) - 1e-6 < min(curve) < math.log(2) + 1e-4  # 1e-6: float32 rou
 assert agreeing[-1] < 0.01
 
 # %% [markdown]
-# In a batch, such a pair sets a floor under the whole mean. Below, example 7 gets the input of example 0. Two of
-# eight examples then keep a loss of log 2, so no curve of that batch can cross 2 log 2 / 8.
+# In a batch, such a pair sets a floor under the whole mean. Below, example 7 gets the input of example 0.
+# Two of eight examples then keep a loss of log 2, so no curve of that batch can cross 2 log 2 / 8.
 
 # %% tags=["claim-1.3", "claim-1.4"]
 x_clash = x.clone()
@@ -307,16 +314,16 @@ assert true_end < 0.04 and permuted_end < 0.04
 assert min(curves["one contradiction"][0]) > floor - 1e-6 and clash_end < floor + 0.03
 
 # %% [markdown]
-# *Loss by step, both axes logarithmic. True and permuted labels fall together; with one contradiction in the batch
-# the curve bends and follows its floor (dotted). Nothing is broken in any of the three.*
+# *Loss by step, both axes logarithmic. True and permuted labels fall together; with one contradiction in
+# the batch the curve bends and follows its floor (dotted). Nothing is broken in any of the three.*
 
 # %% [markdown]
-# Label smoothing builds a floor too. With smoothing `s` and `C` classes, the target gives each class `s / C` and the
-# label `1 - s` more. A prediction equal to that target is the best there is; its cross entropy is the target's own
-# entropy.
+# Label smoothing builds a floor too. With smoothing `s` and `C` classes, the target gives each class `s /
+# C` and the label `1 - s` more. A prediction equal to that target is the best there is; its cross entropy
+# is the target's own entropy.
 #
-# **Claim.** A smoothed fit comes down to that entropy and not below it. **Control:** without smoothing, the same fit
-# goes through that level.
+# **Claim.** A smoothed fit comes down to that entropy and not below it. **Control:** without smoothing, the
+# same fit goes through that level.
 
 # %% tags=["claim-1.5"]
 def smoothed_target(smoothing, classes):
@@ -362,8 +369,8 @@ for c in (2, 10, 1000):
     assert abs(torch.special.entr(smoothed_target(1.0, c)).sum().item() - math.log(c)) < 1e-9
 
 # %% [markdown]
-# *The least cross entropy against the smoothing: gray for 2, 10 and 1000 classes, black for the chosen count. At
-# smoothing 1 nothing is left of the label and every curve ends at log C.*
+# *The least cross entropy against the smoothing: gray for 2, 10 and 1000 classes, black for the chosen
+# count. At smoothing 1 nothing is left of the label and every curve ends at log C.*
 
 # %% tags=["widget", "nbval-skip"]
 import ipywidgets
@@ -377,8 +384,8 @@ ipywidgets.interact(
 # %% [markdown]
 # {{exercise 1.5a}}
 #
-# Put both floors together: the smallest mean cross entropy that any model, however large, can reach on a batch in
-# which inputs may repeat, labels may contradict each other, and labels may be smoothed.
+# Put both floors together: the smallest mean cross entropy that any model, however large, can reach on a
+# batch in which inputs may repeat, labels may contradict each other, and labels may be smoothed.
 
 # %% nbgrader={"grade_id": "loss-floor", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def loss_floor(x: torch.Tensor, y: torch.Tensor, num_classes: int, label_smoothing: float) -> float:
@@ -413,11 +420,12 @@ check("1.5a", loss_floor, hidden=True)
 # %% [markdown]
 # ## 5 · Does softmax belong before the cross entropy?
 #
-# `F.cross_entropy` takes logits and does the softmax itself. Hand it probabilities and it applies softmax to them
-# once more. Nothing raises, and the accuracy is perfect.
+# `F.cross_entropy` takes logits and does the softmax itself. Hand it probabilities and it applies softmax
+# to them once more. Nothing raises, and the accuracy is perfect.
 #
-# **Claim.** The loss then can't fall below log(e + C - 1) - 1, because no input of that second softmax exceeds 1.
-# **Control:** `log_softmax` before the cross entropy changes nothing, so "twice" alone is not the mistake.
+# **Claim.** The loss then can't fall below log(e + C - 1) - 1, because no input of that second softmax
+# exceeds 1. **Control:** `log_softmax` before the cross entropy changes nothing, so "twice" alone is not
+# the mistake.
 
 # %% tags=["claim-1.5"]
 def through(squash):
@@ -444,9 +452,9 @@ assert ends["logits"] < 0.01 and abs(ends["log_softmax first"] - ends["logits"])
 # %% [markdown]
 # ## 6 · Six causes, one changed variable each
 #
-# A fit that stays up is a question. Six causes can do it with every wire in its place: capacity, contradictory
-# labels, label smoothing, regularization, the learning rate, and a loss that doesn't suit what it is given. Curves look
-# alike; what tells causes apart is an intervention.
+# A fit that stays up is a question. Six causes can do it with every wire in its place: capacity,
+# contradictory labels, label smoothing, regularization, the learning rate, and a loss that doesn't suit
+# what it is given. Curves look alike; what tells causes apart is an intervention.
 #
 # **Claim.** Each of six faulty fits comes down under its own single change, and under none of the other five.
 
@@ -510,17 +518,18 @@ fitted = table < 0.05
 assert sound < 0.05 and torch.equal(fitted, torch.eye(6, dtype=torch.bool))
 
 # %% [markdown]
-# *Final loss of 36 fits: rows are faults, columns are changes of one variable. A check mark says that the fit came
-# below 0.05, which happens on the diagonal only. All these fits also have a little decay, a little smoothing and a
-# superfluous `log_softmax`. Those look suspicious and do no harm: taking one away changes nothing.*
+# *Final loss of 36 fits: rows are faults, columns are changes of one variable. A check mark says that the
+# fit came below 0.05, which happens on the diagonal only. All these fits also have a little decay, a little
+# smoothing and a superfluous `log_softmax`. Those look suspicious and do no harm: taking one away changes
+# nothing.*
 #
 # Two changes at once would have fitted too, and you would not know which one did it.
 
 # %% [markdown]
 # {{exercise 1.5b}}
 #
-# `fit` is a live one-batch fit whose settings you can't see. Find out what keeps it from zero, or that nothing does,
-# and bring the measurement that shows it.
+# `fit` is a live one-batch fit whose settings you can't see. Find out what keeps it from zero, or that
+# nothing does, and bring the measurement that shows it.
 
 # %% nbgrader={"grade_id": "why-not-zero", "grade": false, "solution": true, "locked": false, "task": false, "schema_version": 3}
 def why_not_zero(fit) -> dict:
@@ -529,16 +538,17 @@ def why_not_zero(fit) -> dict:
     What you can ask:
         fit.batch(): {"x": (12, 4) float64, "y": (12,) int64}, the batch.
         fit.settings(): which variables can be changed, each with its least and greatest value or its choices:
-            lr, width, activation, loss, label_smoothing, weight_decay, max_norm (each layer is scaled back to at
-            most this norm after an update), and examples (a list of the rows to train on).
-        fit.loss(**changes): the final loss of a fresh fit, a float; every setting that you don't name is as it was.
+            lr, width, activation, loss, label_smoothing, weight_decay, max_norm (each layer is scaled back
+            to at most this norm after an update), and examples (a list of the rows to train on).
+        fit.loss(**changes): the final loss of a fresh fit, a float; what you don't name is as it was.
             fit.loss() changes nothing. A fit whose final loss is below 0.05 counts as near zero.
 
     Returns a dict:
         "cause": "capacity", "contradictory labels", "label smoothing", "regularization", "learning rate",
             "unsuitable loss", or "nothing" if the fit gets near zero as it is.
-        "change": the one variable whose change takes the fit near zero, such as {"width": 64}; for contradictory
-            labels {"examples": rows}, where the rows still hold every different input; {} for "nothing".
+        "change": the one variable whose change takes the fit near zero, such as {"width": 64}; for
+            contradictory labels {"examples": rows}, where the rows still hold every different input;
+            {} for "nothing".
         "before", "after": the final loss without and with that change, as measured; equal for "nothing".
     """
     ### BEGIN SOLUTION
@@ -576,10 +586,11 @@ check("1.5b", why_not_zero, hidden=True)
 # %% [markdown]
 # ## 7 · More parameters than examples is no guarantee
 #
-# "It has thousands of parameters for eight examples, so it must fit." Counting is enough for linear equations, not
-# for gradient descent on a network.
+# "It has thousands of parameters for eight examples, so it must fit." Counting is enough for linear
+# equations, not for gradient descent on a network.
 #
-# **Claim.** A network of 6147 parameters stays far from zero on a batch that 27 parameters fit. Its hidden biases start at
+# **Claim.** A network of 6147 parameters stays far from zero on a batch that 27 parameters fit. Its hidden
+# biases start at
 # -10, so every ReLU is off on every example, no gradient reaches the first layer, and only the output's bias learns.
 # **Control:** the same network with biases that start at zero fits.
 
@@ -612,8 +623,9 @@ assert abs(ends["wide, dead"] - best_constant) < 1e-3
 # %% [markdown]
 # ## 8 · Without its ReLU a network is one line
 #
-# **Claim.** Two linear layers in a row are one affine map: the product of the two. It still fits a task that a line
-# can separate. **Control:** it fails on XOR, and with the ReLU back in its place the same layers fit XOR.
+# **Claim.** Two linear layers in a row are one affine map: the product of the two. It still fits a task
+# that a line can separate. **Control:** it fails on XOR, and with the ReLU back in its place the same
+# layers fit XOR.
 
 # %% tags=["claim-1.7"]
 two = nn.Sequential(nn.Linear(2, 16), nn.Linear(16, 2)).double()
@@ -653,6 +665,7 @@ for panel, (task, relu) in zip(panels, (("OR", False), ("XOR", False), ("XOR", T
         panel.plot(*corners[labels == label].T, marker, ms=9, color="black", mfc=fill, ls="")
     title = f"{task}, {'with' if relu else 'without'} ReLU"
     panel.set_title(f"{title}\nloss {ends[task, relu]:.2f}", fontsize=9)
+    panel.set(xlim=(-0.4, 1.4), ylim=(-0.4, 1.4))
     print(f"{title:18} loss {ends[task, relu]:.2f}  all right: {right[task, relu] == 4}")
 plt.show()
 assert ends["OR", False] < 0.04 and right["OR", False] == 4
@@ -660,15 +673,16 @@ assert abs(ends["XOR", False] - math.log(2)) < 1e-3 and right["XOR", False] < 4
 assert ends["XOR", True] < 0.04 and right["XOR", True] == 4
 
 # %% [markdown]
-# *Circles are class 0, triangles class 1; gray is where class 1 is predicted. One straight border is enough for OR. For
-# XOR the best affine map is none at all; the ReLU lets the border bend.*
+# *Circles are class 0, triangles class 1; gray is where class 1 is predicted. One straight border is enough
+# for OR. For XOR the best affine map is none at all; the ReLU lets the border bend.*
 
 # %% [markdown]
 # ## 9 · Mean squared error on one-hot targets
 #
-# It is sometimes listed among the bugs. **Claim.** With targets of the right shape it is a different objective, not an
-# invalid one: it fits the same batch, and its number means something else. **Control:** the same weights, judged by
-# cross entropy, are far from zero, so the two losses are not one loss in two units.
+# It is sometimes listed among the bugs. **Claim.** With targets of the right shape it is a different
+# objective, not an invalid one: it fits the same batch, and its number means something else. **Control:**
+# the same weights, judged by cross entropy, are far from zero, so the two losses are not one loss in two
+# units.
 
 # %% tags=["claim-1.8"]
 def squared_error(logits, labels):
@@ -692,7 +706,8 @@ assert mse_curve[-1] < 1e-3 < 0.5 < cross_entropy_of_mse
 assert abs(cross_entropy_of_mse - softmax_floor) < 0.02
 
 # %% [markdown]
-# That cross entropy, 0.55, is an old acquaintance: logits that are exactly one-hot are what "softmax first" ends at in section 5.
+# That cross entropy, 0.55, is an old acquaintance: logits that are exactly one-hot are what "softmax first"
+# ends at in section 5.
 #
 # ## What you can say now
 #
