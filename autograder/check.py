@@ -38,8 +38,7 @@ def check(exercise_id: str, answer: Any, hidden: bool = False) -> Any:
 
     exercise = find(exercise_id)
     seed = secrets.randbits(62) if hidden else None
-    with _quiet(), _state_kept():
-        return Report(run_item(exercise, LocalAnswer(answer), seed))
+    return Report(run_item(exercise, LocalAnswer(answer), seed))
 
 
 _hints_shown: dict[str, int] = {}
@@ -71,7 +70,8 @@ class LocalAnswer:
         from .item import Reply
 
         try:
-            value = self._call(exercise, case, seed)
+            with _quiet(), _state_kept():  # the judge that follows stands on its own ground
+                value = self._call(exercise, case, seed)
             return Reply(wire.decode(wire.encode(value)))
         except wire.TooLarge as error:
             return Reply(outcome="output too large", text=str(error))

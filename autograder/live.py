@@ -29,7 +29,9 @@ class Live:
             raise AskError("this run has been asked too often; does your code loop without an end?")
         try:
             return getattr(self, name)(*args, **kwargs)
-        except (TypeError, ValueError, KeyError, IndexError, RuntimeError) as error:
+        except AskError:
+            raise
+        except Exception as error:  # whatever a question breaks on, it is the question's fault
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
             raise AskError(f"{name}: {text}") from None
 
