@@ -254,7 +254,9 @@ if record:
     print(f"loss below 0.05 after {len(record)} steps: {record[-1]['loss'] < 0.05}")
     print("gradients at step 0:", {name: g is not None for name, g in record[0]["gradients"].items()})
     print("moved at step 0:    ", {name: bool(d.any()) for name, d in record[0]["changes"].items()})
+    print("the model is back in training mode:", model.training)
     assert record[-1]["loss"] < 0.05 < record[0]["loss"] and torch.equal(record[-1]["predictions"], y)
+    assert model.training
     for entry in record:
         for name, change in entry["changes"].items():
             assert bool(change.any()) == (entry["gradients"][name] is not None) == (not name.startswith("0."))
@@ -590,9 +592,8 @@ check("1.5b", why_not_zero, hidden=True)
 # equations, not for gradient descent on a network.
 #
 # **Claim.** A network of 6147 parameters stays far from zero on a batch that 27 parameters fit. Its hidden
-# biases start at
-# -10, so every ReLU is off on every example, no gradient reaches the first layer, and only the output's bias learns.
-# **Control:** the same network with biases that start at zero fits.
+# biases start at minus 10, so every ReLU is off on every example, no gradient reaches the first layer, and
+# only the output's bias learns. **Control:** the same network with biases that start at zero fits.
 
 # %% tags=["claim-1.6"]
 def wide(bias):

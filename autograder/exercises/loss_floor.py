@@ -128,7 +128,7 @@ EXERCISES = (
         answer="loss_floor",
         points=2,
         minutes=6,
-        level="core",
+        level="stretch",
         claims=("1.4", "1.5"),
         hints=(
             "Start with a batch of one example: which target does label smoothing make of its label, "

@@ -236,7 +236,7 @@ def _misfit(value: torch.Tensor, wanted: torch.Tensor) -> str:
 
 _LOOK = {
     "gradients": (
-        "what else is in .grad when backward adds to it, and does a later step write into the tensor you kept?"
+        "what else is in .grad when backward adds to it, and does a later step write into what you kept?"
     ),
     "changes": (
         "two measurements of the parameter itself, before and after the update; is the first one a copy?"

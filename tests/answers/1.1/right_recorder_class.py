@@ -1,4 +1,4 @@
-"""A small class that takes snapshots; generators instead of lists; Parameters among the tensors returned."""
+"""A small class that takes snapshots; one step as an inner function."""
 
 import copy
 
@@ -18,7 +18,6 @@ class Recorder:
 
 def overfit_one_batch(model, x, y, lr, steps):
     recorder, mode = Recorder(model), model.training
-    model.requires_grad_  # the flags stay as they are
     model.train(False)
 
     def one_step():
