@@ -7,8 +7,13 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import __version__
+
+if TYPE_CHECKING:
+    from .grading.course import Course
+    from .grading.engine import StudentResult
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -64,6 +69,7 @@ def _add_grade(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--scheduler", help="address of a Dask scheduler, to grade on a cluster")
     parser.add_argument("--certificates", type=Path, help="folder with ca.pem, cert.pem and key.pem of that cluster")
     parser.add_argument("--no-sandbox", action="store_true", help="run student code as this user: only for code you trust")
+    parser.add_argument("--force", action="store_true", help="grade again what has not changed since it was recorded")
     parser.add_argument("--no-feedback", action="store_true", help="leave the feedback pages out")
     parser.set_defaults(run=_grade)
 
@@ -83,7 +89,7 @@ def _grade(options: argparse.Namespace) -> int:
     begun = time.monotonic()
     results = []
     crew = Crew(options.workers, options.scheduler, options.certificates, walls)
-    for result in grade_class(course, options.student, crew):
+    for result in grade_class(course, options.student, crew, options.force):
         results.append(result)
         said = "not graded, run the same command again" if result.failed else f"{result.score:g} of {result.points:g}"
         console.print(report.plain(f"{result.student}: {said}"))
@@ -94,9 +100,13 @@ def _grade(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - begun
     console.print(f"{notebooks} notebooks in {seconds:.1f} s, {seconds / max(notebooks, 1):.2f} s a notebook")
     if not options.no_feedback:
-        write_feedback(course, [r.student for r in results if not r.failed])
+        write_feedback(course, [r.student for r in results if not r.failed and (r.fresh or not _has_page(course, r))])
         console.print(f"feedback: {course.feedback}   report: {course.home / 'report.json'}", soft_wrap=True)
     return 1 if any(r.failed for r in results) else 0
+
+
+def _has_page(course: Course, result: StudentResult) -> bool:
+    return (course.feedback / result.student / course.assignment).is_dir()
 
 
 def _add_verify(commands: argparse._SubParsersAction) -> None:

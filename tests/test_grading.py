@@ -153,7 +153,9 @@ def test_the_gradebook_says_what_happened(ours):
 
 def test_a_regrade_is_identical(ours):
     before = scores(ours[0])
-    run(ours[0], "autograder", "grade", "--student", "plausible", "--workers", "1", "--no-feedback")
+    run(ours[0], "autograder", "grade", "--student", "plausible", "--workers", "1", "--force", "--no-feedback")
+    again = run(ours[0], "autograder", "grade", "--no-feedback").stdout
+    assert "plausible" in again and scores(ours[0]) == before
     assert scores(ours[0]) == before
 
 

@@ -32,7 +32,8 @@ def _notebook(new: Path, old: Path, file: str, parts: tuple[str, ...]) -> list[P
     except Exception as error:
         return [Problem(file, "", f"can't be read ({error}); run make build")]
     found = _cells(nbformat.read(new, as_version=4), there, parts)
-    return [Problem(file, cell, f"{what}; run make build") for cell, what in found]
+    told = [Problem(file, cell, f"{what}; run make build") for cell, what in found[:3]]
+    return told + [Problem(file, "", f"and {len(found) - 3} cells more")] * (len(found) > 3)
 
 
 def _cells(new: NotebookNode, old: NotebookNode, parts: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -19,6 +19,9 @@ from typing import Any
 
 import autograder
 
+from .course import Course
+from .submissions import Submission
+
 PACKAGE = Path(autograder.__file__).parent
 # what every verdict hangs on, beside the exercise's own module
 SHARED = ("result.py", "wire.py", "live.py", "item.py", "check.py", "render.py", "probes.py", "exercises/base.py")
@@ -64,6 +67,22 @@ class Cache:
 def key_of(*parts: object) -> str:
     """A key from plain parts."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def submission_key(course: Course, submission: Submission, secret: bytes, walls: bool) -> str:
+    """Key of one whole submission: its files, what they are graded against, and all code that grades."""
+    files = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in submission.files.items()}
+    stamp = submission.folder / "timestamp.txt"
+    files["timestamp.txt"] = stamp.read_text(errors="replace") if stamp.is_file() else ""
+    return key_of(submission.student, files, submission.notes, course_digest(course), versions(), secret.hex(), walls)
+
+
+@once
+def course_digest(course: Course) -> str:
+    """Digest of the source and release notebooks, and of all code that grades them."""
+    texts = [p.read_text() for folder in (course.source, course.release) for p in sorted(folder.glob("*.ipynb"))]
+    exercises = sorted(p.stem for p in (PACKAGE / "exercises").glob("*.py"))
+    return key_of(texts, code_of_running(), [code_of(e) for e in exercises])
 
 
 @once

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -22,7 +22,7 @@ class Course:
 
     root: Path
     assignment: str
-    config: Config
+    config: Config = field(hash=False, compare=False)
 
     @classmethod
     def at(cls, root: Path, assignment: str | None = None) -> Course:

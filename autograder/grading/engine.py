@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Iterator
 
 from distributed import Client, Future, as_completed
@@ -12,6 +12,7 @@ from ..exercises import find
 from ..judge import checks_in, course_secret, seed_for
 from ..result import ItemResult
 from ..sandbox import Sandbox, bubblewrap
+from .cache import Cache, submission_key
 from .course import Course
 from .record import Recorder
 from .run import Graded
@@ -26,6 +27,7 @@ class StudentResult:
     """What a student has after grading. items: results by exercise id, in order.
 
     failed: notebooks that could not be graded through no fault of the student; nothing is recorded then.
+    fresh: False for a submission that is as it was when it was last recorded.
     """
 
     student: str
@@ -36,17 +38,65 @@ class StudentResult:
     seconds: float = 0.0
     notebooks: int = 0
     failed: list[str] = field(default_factory=list)
+    fresh: bool = True
 
 
-def grade_class(course: Course, student: str | None = None, crew: Crew = Crew()) -> Iterator[StudentResult]:
-    """Grade every submission, one result as each is recorded. Errors: CourseError, SandboxUnavailable."""
+def grade_class(
+    course: Course, student: str | None = None, crew: Crew = Crew(), force: bool = False
+) -> Iterator[StudentResult]:
+    """Grade every submission, one result as each is recorded. Errors: CourseError, SandboxUnavailable.
+
+    force: also those that have not changed since they were recorded.
+    """
     submissions = find_submissions(course, student)
     recorder = Recorder(course)
     if crew.walls and not crew.scheduler and not bubblewrap.available():
         Sandbox(walls=True)  # raises with the way out
     secret = course_secret(course.secret)
-    with hired(crew) as client:
-        yield from _Class(course, recorder, submissions, secret).run(client)
+    memory = _Memory(course, recorder, secret, crew.walls)
+    changed = []
+    for submission in submissions:
+        known = memory.recall(submission)
+        if known and not force:
+            yield known
+        else:
+            changed.append(submission)
+    if changed:
+        with hired(crew) as client:
+            for result in _Class(course, recorder, changed, secret).run(client):
+                memory.keep(result)
+                yield result
+
+
+class _Memory:
+    """Submissions that are as they were when last recorded need not be graded again."""
+
+    def __init__(self, course: Course, recorder: Recorder, secret: bytes, walls: bool) -> None:
+        self.course, self.secret, self.walls = course, secret, walls
+        self.cache = Cache(course.home / "cache")
+        self.scores = recorder.auto_scores()
+        self.keys: dict[str, str] = {}
+
+    def recall(self, submission: Submission) -> StudentResult | None:
+        """The recorded result, if nothing that it hangs on has changed, the gradebook included."""
+        try:
+            key = submission_key(self.course, submission, self.secret, self.walls)
+        except OSError:
+            return None
+        self.keys[submission.student] = key
+        result = self.cache.get(key)
+        if not isinstance(result, StudentResult):
+            return None
+        marks = sum(item.mark for item in result.items.values())
+        graded = (self.course.autograded / submission.student / self.course.assignment).is_dir()
+        if not graded or abs(self.scores.get(submission.student, -1.0) - marks) > 1e-6:
+            return None
+        return replace(result, fresh=False)
+
+    def keep(self, result: StudentResult) -> None:
+        """Remember a recorded result."""
+        if result.student in self.keys and not result.failed:
+            self.cache.put(self.keys[result.student], result)
 
 
 class _Class:

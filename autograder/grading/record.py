@@ -8,8 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Assignment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from nbgrader.utils import parse_utc
+from sqlalchemy import func
 from sqlalchemy.exc import SQLAlchemyError
 
 from .. import nbgrader_plugin
@@ -82,6 +83,19 @@ class Recorder:
             for comment in notebook.comments:
                 comment.auto_comment = reason
             gradebook.db.commit()
+
+    def auto_scores(self) -> dict[str, float]:
+        """Automatic points by student, in one query: what the gradebook holds now."""
+        with self._gradebook() as gradebook:
+            rows = (
+                gradebook.db.query(SubmittedAssignment.student_id, func.sum(Grade.auto_score))
+                .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+                .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+                .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+                .filter(Assignment.name == self.course.assignment)
+                .group_by(SubmittedAssignment.student_id)
+            )
+            return {student: score or 0.0 for student, score in rows}
 
     def total(self, student: str) -> tuple[float, float]:
         """(score, maximum) of a student's submission, as nbgrader adds it up."""

@@ -20,7 +20,7 @@ Change = tuple[str, Callable[[], None]]
 
 @dataclass(frozen=True)
 class Mutant:
-    """A faulty copy of a solution cell. name: `L<line>:<change>`. text: the changed statement."""
+    """A faulty copy of a solution cell. name: `L<line>:<change>`. text: that line as it was."""
 
     name: str
     tree: ast.Module
@@ -34,40 +34,32 @@ def mutants(source: str, lines: range | None = None) -> Iterator[Mutant]:
     Errors: SyntaxError.
     """
     count: Counter[str] = Counter()
+    rows = source.split("\n")
     total = sum(1 for _ in _changes(ast.parse(source), lines))
     for index in range(total):
         tree = ast.parse(source)
-        line, statement, (what, apply) = next(c for i, c in enumerate(_changes(tree, lines)) if i == index)
+        line, (what, apply) = next(c for i, c in enumerate(_changes(tree, lines)) if i == index)
         apply()
         ast.fix_missing_locations(tree)
         name = f"L{line}:{what}"
         count[name] += 1
-        yield Mutant(name if count[name] == 1 else f"{name}#{count[name]}", tree, _text(statement))
+        yield Mutant(name if count[name] == 1 else f"{name}#{count[name]}", tree, rows[line - 1].strip()[:90])
 
 
-def _text(statement: ast.stmt) -> str:
-    try:
-        return ast.unparse(statement).split("\n")[0]
-    except Exception:
-        return ""
-
-
-def _changes(tree: ast.Module, lines: range | None) -> Iterator[tuple[int, ast.stmt, Change]]:
-    """(line, statement, change) of every mutation; applying one changes the tree in place."""
+def _changes(tree: ast.Module, lines: range | None) -> Iterator[tuple[int, Change]]:
+    """(line, change) of every mutation; applying one changes the tree in place."""
     found = []
     for block in _blocks(tree):
         for position, statement in enumerate(block):
             if _is_docstring(statement, position) or isinstance(statement, (ast.Import, ast.ImportFrom)):
                 continue
             for change in _statement_changes(block, position, statement):
-                found.append((statement.lineno, statement.col_offset, statement, change))
+                found.append((statement.lineno, statement.col_offset, change))
             for node in _own_nodes(statement):
                 for change in swaps.changes(node, statement):
-                    found.append((node.lineno, node.col_offset, statement, change))
+                    found.append((node.lineno, node.col_offset, change))
     found.sort(key=lambda item: item[:2])
-    for line, _, statement, change in found:
-        if lines is None or line in lines:
-            yield line, statement, change
+    yield from ((line, change) for line, _, change in found if lines is None or line in lines)
 
 
 def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
