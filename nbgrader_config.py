@@ -54,3 +54,5 @@ c.Autograde.autograde_preprocessors = [
     AssignLatePenalties,
     CheckCellMetadata,
 ]
+# Pages that run no script and send no request, whatever a student wrote.
+c.GenerateFeedback.exporter_class = "autograder.grading.feedback.InertPage"

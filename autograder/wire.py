@@ -161,6 +161,11 @@ def decode(message: bytes, limit: int = MAX_BYTES) -> Any:
     return value
 
 
+def writable(text: str) -> str:
+    """The text with lone surrogates replaced: they pass through JSON, and no file can hold them."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _no_constant(text: str) -> None:
     raise ValueError(text)
 
@@ -193,7 +198,7 @@ class _Reader:
     def _read_string(self, text: Any, depth: int) -> str:
         if type(text) is not str:
             raise WireError("not a string")
-        return text
+        return writable(text)
 
     def _read_list(self, nodes: Any, depth: int) -> list:
         if type(nodes) is not list:
@@ -225,7 +230,7 @@ class _Reader:
         inner = self.value(node, depth + 1)
         if type(name) is not str or type(inner) not in (bool, int, float):
             raise WireError("not a numpy scalar")
-        return NumpyScalar(name[:80], inner)
+        return NumpyScalar(writable(name[:80]), inner)
 
     def _read_tensor(self, name: Any, shape: Any, size: Any, depth: int) -> torch.Tensor:
         if type(name) is not str or name not in DTYPES:

@@ -592,8 +592,12 @@ for fault in FAULTS:
     print(f"{'':19s} did not move:        {', '.join(still) or '-'}")
     if fault == "healthy":
         assert not empty and not still
+    if fault == "frozen trunk":
+        assert empty == still == ["0.weight", "0.bias"]
     if fault == "head replaced late":
         assert not empty and still == ["4.weight", "4.bias"]
+    if fault == "dead ReLU":
+        assert len(empty) == 5 and still == empty
     if fault == "dead ReLU, decay":
         assert len(empty) == 5 and not still
 

@@ -30,7 +30,7 @@ get_ipython().ast_transformers.append(Quiet())
 get_ipython().showtraceback = lambda *args, **kwargs: None
 '''
 
-DIES = "\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+DIES = "\nimport os\nos._exit(1)\n"
 
 
 def exercise_cells(notebook: nbformat.NotebookNode) -> dict[str, nbformat.NotebookNode]:

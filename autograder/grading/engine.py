@@ -48,6 +48,8 @@ def grade_class(
 
     force: also those that have not changed since they were recorded.
     """
+    for name in course.notebooks():
+        course.release_notebook(name)  # a course that was not released is refused before any work
     submissions = find_submissions(course, student)
     recorder = Recorder(course)
     if crew.walls and not crew.scheduler and not bubblewrap.available():

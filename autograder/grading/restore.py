@@ -7,13 +7,16 @@ were deleted come back, copies go. What was restored is said, by grade id.
 
 from __future__ import annotations
 
-import ast
 import copy
+import re
 from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from ..wire import writable
+
+_DEFINITION = re.compile(r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 MISSING = "# this cell was missing from the submission"
 
 
@@ -47,9 +50,11 @@ class _Merge:
     def __init__(self, submitted: NotebookNode, source: NotebookNode, release: NotebookNode) -> None:
         self.source = {grade_id(c): c for c in source.cells if grade_id(c)}
         self.released = {grade_id(c): c for c in release.cells if grade_id(c)}
-        self.lesson_texts = {c.source for c in release.cells if c.cell_type == "code" and not grade_id(c)}
+        self.lesson_texts = {(c.cell_type, c.source) for c in release.cells if not grade_id(c)}
         self.metadata = source.metadata
-        self.submitted = [c for c in submitted.cells if isinstance(c.get("source"), str)]
+        self.submitted = [
+            NotebookNode(c, source=writable(c["source"])) for c in submitted.cells if isinstance(c.get("source"), str)
+        ]
         self.notes: dict[str, str] = {}
         self.cells: list[NotebookNode] = []
         self.places: dict[str, int] = {}
@@ -61,7 +66,7 @@ class _Merge:
             if gid is not None:
                 self._place(gid, cell)
             elif not self._is_copy(cell):
-                self.cells.append(_plain(cell))
+                self.cells.append(_plain(cell, cell.get("cell_type"), self._is_lesson(cell)))
         self._add_missing()
         for number, cell in enumerate(self.cells):
             cell["id"] = f"cell-{number}"
@@ -69,10 +74,13 @@ class _Merge:
         lessons = {
             n
             for n, c in enumerate(notebook.cells)
-            if c.cell_type == "code" and not grade_id(c) and c.source in self.lesson_texts
+            if c.cell_type == "code" and not grade_id(c) and self._is_lesson(c)
         }
         shown = {gid: cell.source for gid, cell in self.released.items()}
         return Restored(notebook, self.notes, lessons, shown)
+
+    def _is_lesson(self, cell: NotebookNode) -> bool:
+        return (cell.get("cell_type"), cell.source) in self.lesson_texts
 
     def _claims(self) -> dict[int, str]:
         """Which submitted cell stands for which source cell: by id, then by text, then by the name defined."""
@@ -96,8 +104,8 @@ class _Merge:
         return next((g for g in free if self._text(g).strip() == cell.source.strip()), None)
 
     def _same_definition(self, cell: NotebookNode, free: dict) -> str | None:
-        names = _defined(cell) if cell.cell_type == "code" else set()
-        return next((g for g, c in free.items() if _is_solution(c) and names & _defined(c)), None)
+        names = defined(cell.source) if cell.cell_type == "code" else set()
+        return next((g for g, c in free.items() if _is_solution(c) and names & defined(c.source)), None)
 
     def _is_copy(self, cell: NotebookNode) -> bool:
         """A second graded or locked cell adds nothing; a second solution is the student's own code."""
@@ -113,7 +121,8 @@ class _Merge:
         if made.cell_type == "code":
             made.outputs, made.execution_count = [], None
         if _is_solution(original):
-            made.source = cell.source
+            written = made.cell_type == "markdown" and cell.source != self._text(gid)
+            made.source = literal(cell.source) if written else cell.source
         elif cell.source != self._text(gid):
             self.notes[gid] = "the cell's text was changed, and was restored"
         known = self.released.get(gid, original)
@@ -155,19 +164,27 @@ def _flags(cell: NotebookNode) -> tuple:
     return tuple(meta.get(k) for k in ("grade", "solution", "locked", "task", "points"))
 
 
-def _plain(cell: NotebookNode) -> NotebookNode:
-    """A student's own cell: text and type, and no metadata that a tool would obey."""
-    kind = cell.cell_type if cell.cell_type in ("code", "markdown", "raw") else "raw"
-    made = NotebookNode(cell_type=kind, metadata=NotebookNode(), source=cell.source)
+def _plain(cell: NotebookNode, kind: str, lesson: bool) -> NotebookNode:
+    """A cell that the source does not own: text and type, and no metadata that a tool would obey."""
     if kind == "code":
-        made.outputs, made.execution_count = [], None
-    return made
+        return new_code_cell(cell.source)
+    text = cell.source if lesson and kind == "markdown" else literal(cell.source)
+    return new_markdown_cell(text)
 
 
-def _defined(cell: NotebookNode) -> set[str]:
-    """Names that a cell's top level defines as functions or classes."""
-    try:
-        body = ast.parse(cell.source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {n.name for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+def literal(text: str) -> str:
+    """Markdown that shows a text as it was typed.
+
+    Markdown may hold any HTML, and formgrader renders it in the instructor's browser, with the
+    instructor's rights: a student's own text is shown, and nothing in it works.
+    """
+    already = re.fullmatch(r"(~{3,})text\n(.*)\n\1", text, re.DOTALL)
+    if already and already[1] not in already[2]:
+        return text
+    fence = "~" * (3 + max((len(run) for run in re.findall("~+", text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def defined(source: str) -> set[str]:
+    """Names that a text seems to define at its top level; Python's own parser can be crashed by a text."""
+    return {name for pair in _DEFINITION.findall(source) for name in pair if name}

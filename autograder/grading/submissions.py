@@ -68,8 +68,11 @@ def _match(course: Course, submission: Submission) -> None:
         else:
             submission.notes.append(f"{path.name} belongs to no notebook of the assignment and was ignored")
     for name in wanted:
-        if name not in submission.files:
-            submission.problems[name] = f"{name}.ipynb was not handed in"
+        path = submission.files.get(name)
+        reason = _objection(path.name, path.lstat()) if path else f"{name}.ipynb was not handed in"
+        if reason:
+            submission.problems[name] = reason
+            submission.files.pop(name, None)
 
 
 def _ids(course: Course, name: str) -> set[str]:
@@ -85,17 +88,24 @@ def _by_cells(path: Path, candidates: dict[str, set[str]]) -> str | None:
     return best if best and found & candidates[best] else None
 
 
+def _objection(name: str, status: os.stat_result) -> str:
+    """Why a file is not to be opened at all, or nothing."""
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+        return f"{name} is not a plain file of its own"
+    if status.st_size > MAX_FILE:
+        return f"{name} has {status.st_size:,} bytes; {MAX_FILE:,} are allowed"
+    return ""
+
+
 def _parse(path: Path) -> nbformat.NotebookNode:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         raise Unreadable(f"{path.name} can't be opened as a plain file") from None
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise Unreadable(f"{path.name} is not a plain file of its own")
-        if status.st_size > MAX_FILE:
-            raise Unreadable(f"{path.name} has {status.st_size:,} bytes; {MAX_FILE:,} are allowed")
+        reason = _objection(path.name, os.fstat(file.fileno()))
+        if reason:
+            raise Unreadable(reason)
         data = file.read(MAX_FILE + 1)
     try:
         notebook = nbformat.reads(data.decode("utf-8-sig"), as_version=4)

@@ -87,7 +87,10 @@ def hired(crew: Crew) -> Iterator[Client]:
     """A Dask client with warm workers. Errors: CourseError, SandboxUnavailable."""
     for name in ("distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    settings = {"distributed.worker.multiprocessing-method": "forkserver", "distributed.scheduler.allowed-failures": RETRIES}
+    settings = {
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.scheduler.allowed-failures": RETRIES,
+    }
     multiprocessing.set_forkserver_preload([__name__])  # workers share one import of torch
     with dask.config.set(settings), contextlib.ExitStack() as stack:
         client = stack.enter_context(_remote(crew) if crew.scheduler else _local(crew, stack))
@@ -103,7 +106,7 @@ def hired(crew: Crew) -> Iterator[Client]:
 def _local(crew: Crew, stack: contextlib.ExitStack) -> Client:
     cluster = LocalCluster(
         n_workers=crew.size, threads_per_worker=1, processes=True, host="127.0.0.1",
-        dashboard_address=None, memory_limit=0, silence_logs=logging.CRITICAL,
+        dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,
     )  # fmt: skip
     return Client(stack.enter_context(cluster))
 

@@ -27,7 +27,7 @@ class RemoteAnswer:
         self.process: Process | None = None
         self.lost: list[Reply] = []
         self.missing_names = False
-        self.printed = ""
+        self.changed_inputs = False
 
     def reply(self, exercise: Exercise, case: Case, seed: int) -> Reply:
         """Put one case to the answer; see `item.Answer`."""
@@ -60,7 +60,8 @@ class RemoteAnswer:
             self.process = None
 
     def _read(self, raw: Any) -> Reply:
-        if type(raw) is dict and set(raw) == {"value"}:
+        if type(raw) is dict and "value" in raw and set(raw) <= {"value", "changed"}:
+            self.changed_inputs |= "changed" in raw
             return Reply(raw["value"])
         if type(raw) is dict and set(raw) == {"outcome", "text"}:
             outcome, text = raw["outcome"], raw["text"]

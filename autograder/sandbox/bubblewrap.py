@@ -15,8 +15,9 @@ from pathlib import Path
 
 import autograder
 
-# rooms that student code has no business in: cases, truths, verdicts, grading
-HIDDEN = ("exercises", "runs", "judge", "grading", "build", "verify")
+PACKAGE = Path(autograder.__file__).parent
+# rooms that student code has no business in (cases, truths, verdicts, grading): all but one, new ones too
+HIDDEN = tuple(sorted(p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name not in ("sandbox", "__pycache__")))
 NOBODY = 65534
 
 
@@ -40,17 +41,16 @@ def command(python_args: list[str]) -> list[str]:
     args += ["--dir", "/etc"]
     for path in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts"):
         args += ["--ro-bind-try", path, path]
-    package = Path(autograder.__file__).parent
-    for path in (*_python_roots(), str(package)):
+    args += ["--perms", "1777", "--tmpfs", "/tmp"]
+    for path in needed_paths():
         for parent in reversed(Path(path).parents[:-1]):
             args += ["--dir", str(parent)]  # of its own accord bubblewrap would make it root's alone
         args += ["--ro-bind", path, path]
     for room in HIDDEN:
-        if (package / room).is_dir():
-            args += ["--tmpfs", str(package / room), "--remount-ro", str(package / room)]
+        args += ["--tmpfs", str(PACKAGE / room), "--remount-ro", str(PACKAGE / room)]
     if as_root:
         args += ["--dir", "/proc"]
-    args += ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--chdir", "/tmp"]
+    args += ["--dev", "/dev", "--chdir", "/tmp"]
     args += ["--remount-ro", "/dev", "--remount-ro", "/", "--clearenv"]
     for name, value in environment().items():
         args += ["--setenv", name, value]
@@ -81,8 +81,8 @@ def _bind_system(path: str) -> list[str]:
     return ["--ro-bind", path, path] if os.path.isdir(path) else []
 
 
-def _python_roots() -> list[str]:
-    """Folders that Python needs: the environment and what it was made from, outermost only."""
-    roots = {os.path.realpath(p) for p in (sys.prefix, sys.base_prefix)} | {sys.prefix, sys.base_prefix}
-    roots = {r for r in roots if not r.startswith("/usr/") and r != "/usr"}
-    return sorted(r for r in roots if not any(r != o and r.startswith(o + os.sep) for o in roots))
+def needed_paths() -> list[str]:
+    """Folders that Python needs: the environment, what it was made from, and this package; outermost only."""
+    prefixes = [p for name in (sys.prefix, sys.base_prefix) for p in (name, os.path.realpath(name))]
+    paths = {p for p in (*prefixes, str(PACKAGE)) if p != "/usr" and not p.startswith("/usr/")}
+    return sorted(p for p in paths if not any(p != o and p.startswith(o + os.sep) for o in paths))

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import builtins
 import pickle
+import random
 import sys
 from functools import cache
 from typing import Any, Callable
+from warnings import catch_warnings, simplefilter
 
+import numpy
 import torch
 
-
+from .. import wire
 from ..check import own_traceback
 from ..live import Proxy
 
-MIME = ("text/plain", "image/png", "image/jpeg")  # nothing that a browser would execute
-
+# nothing that a browser would execute, each up to a size that a page can hold
+MIME = {"text/plain": 100_000, "image/png": 2_000_000, "image/jpeg": 2_000_000}
+MAX_DISPLAYS = 50
+TOO_LARGE = {"text/plain": "[left out: too large to show]"}
 
 _failures: list = []
 
@@ -54,7 +59,15 @@ def shell() -> Any:
 
 
 def _bundle(data: dict) -> dict:
-    return {mime: data[mime] for mime in MIME if type(data.get(mime)) is str}
+    shown = {mime: data[mime] for mime in MIME if type(data.get(mime)) is str}
+    return shown if all(len(text) <= MIME[mime] for mime, text in shown.items()) else TOO_LARGE
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)[:2000]
+    except BaseException:  # a class of the student's whose __str__ fails must not end the process
+        return ""
 
 
 def run(source: str) -> dict:
@@ -69,15 +82,19 @@ def run(source: str) -> dict:
     error = None
     if _failures:
         kind, value, lines = _failures[-1]
-        error = {"ename": getattr(kind, "__name__", "Error"), "evalue": str(value)[:2000], "traceback": list(lines)}
-    displays = [_bundle(output.get("data", {})) for output in here.display_pub.outputs]
+        traceback = [str(line)[:4000] for line in lines[:40]]
+        error = {"ename": getattr(kind, "__name__", "Error"), "evalue": _said(value), "traceback": traceback}
+    displays = [_bundle(output.get("data", {})) for output in here.display_pub.outputs[:MAX_DISPLAYS]]
     return {"error": error, "displays": displays, "result": here.displayhook.shown}
 
 
 def call(
     ask: Callable, name: str, kind: str, probe: str, payload: bytes, live: dict[int, tuple], seed: int
 ) -> dict:
-    """Call `name` with the pickled arguments. Returns {"value"} or {"outcome", "text"}."""
+    """Call `name` with the pickled arguments.
+
+    Returns: {"value"}, with "changed" where it changed its arguments, or {"outcome", "text"}.
+    """
     namespace = shell().user_ns
     if name not in namespace:
         return {"outcome": "not attempted", "text": f"{name} is not defined when this check runs"}
@@ -95,7 +112,11 @@ def call(
             from .. import probes
 
             return {"value": getattr(probes, probe)(answer, *args)}
-        return {"value": answer(*args)}
+        given = _plain(args)
+        with catch_warnings():  # a correct answer that warns is correct, whatever the cells made of warnings
+            simplefilter("ignore")
+            value = answer(*args)
+        return {"value": value} if _plain(args) == given else {"value": value, "changed": True}
     except NotImplementedError:
         return {"outcome": "not attempted", "text": "the stub is as it came"}
     except BaseException as error:
@@ -110,9 +131,20 @@ def _proxy(ask: Callable, index: int, names: tuple) -> Proxy:
     return Proxy(names, lambda name, args, kwargs: ask(index, name, args, kwargs))
 
 
+def _plain(args: list) -> bytes:
+    """The data among the arguments; models and live runs count by their type alone, they are there to change."""
+    try:
+        return wire.encode(args)
+    except wire.TooLarge:
+        return b""
+
+
 def _clean_ground(seed: int) -> None:
     """The state that a call may count on, whatever an earlier one left behind."""
     torch.manual_seed(seed)
+    random.seed(seed)
+    numpy.random.seed(seed % 2**32)
+    torch.set_default_device("cpu")
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     torch.use_deterministic_algorithms(False)
@@ -127,5 +159,3 @@ def _no_input(prompt: object = "") -> str:
     """Nobody sits at the keyboard while grading: an empty line, as if return was pressed."""
     print(prompt)
     return ""
-
-

@@ -21,6 +21,7 @@ from . import bubblewrap
 from .frames import HEADER, send_frame
 
 START_SECONDS = 120
+FORK_SECONDS = 20  # of a student's process, which may have been told not to fork
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,10 @@ class Process:
         self.alive = True
 
     def fork(self, isolate: bool = False) -> Process:
-        """Fork it: same memory, own life. `isolate` gives namespaces of its own, and the limits."""
+        """Fork it: same memory, own life. `isolate` gives namespaces of its own, and the limits.
+
+        Errors: ProcessLost for a student's process, SandboxUnavailable for a template that can't.
+        """
         ours, theirs = socket.socketpair()
         out, err = os.pipe(), os.pipe()
         limits = self.limits.of_process() if isolate else {}
@@ -71,15 +75,21 @@ class Process:
         try:
             socket.send_fds(self.sock, [HEADER.pack(len(request))], [theirs.fileno(), out[1], err[1]])
             self.sock.sendall(request)
-            pid = self._receive(time.monotonic() + START_SECONDS)
-        except OSError:
-            raise self._lost("crashed", "the process is gone") from None
+            pid = self._receive(time.monotonic() + (START_SECONDS if isolate else FORK_SECONDS))
+        except (OSError, EOFError, wire.WireError):
+            pid = None
         finally:
             theirs.close()
             os.close(out[1])
             os.close(err[1])
         if type(pid) is not int:
-            raise self._lost("infrastructure failure", "no process could be started for the submission")
+            ours.close()
+            os.close(out[0])
+            os.close(err[0])
+            lost = self._lost("crashed", "the process is gone")
+            if isolate:  # the template's failure is nobody's score
+                raise SandboxUnavailable("the sandbox could not start a process for the submission")
+            raise lost
         return Process(ours, (out[0], err[0]), self, pid, self.limits)
 
     def cell(self, source: str, seconds: float) -> dict:
@@ -101,8 +111,8 @@ class Process:
             try:
                 reply = self.parent._exchange({"op": "kill", "pid": self.pid, "ended": ended}, 30)
                 code = reply.get("code") if type(reply) is dict else None
-            except ProcessLost:
-                pass
+            except ProcessLost as lost:  # the whole submission was ended, and this process with it
+                code = -9 if lost.outcome == "out of memory" else None
         self._drain(0)
         for fd in self.printed:
             os.close(fd)

@@ -19,11 +19,15 @@ import time
 from typing import Any
 
 from .. import wire
+from .confine import forbid_calls
+from .bubblewrap import needed_paths
 from .frames import recv_frame, send_frame
+from .memory import resident, watch
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _NEW_USER, _NEW_NS, _NEW_PID, _NEW_IPC = 0x10000000, 0x00020000, 0x20000000, 0x08000000
-_NOSUID, _NODEV, _NOEXEC, _PRIVATE = 2, 4, 8, 0x40000 | 0x4000
+_NOSUID, _NODEV, _NOEXEC, _BIND, _DEEP = 2, 4, 8, 0x1000, 0x4000
+_PRIVATE = 0x40000 | _DEEP
 
 
 def main() -> None:
@@ -65,7 +69,7 @@ class Server:
     def do_fork(self, fds: list[int], isolate: bool, limits: dict) -> int:
         """Fork a process that serves the socket fds[0] and prints to fds[1] and fds[2]."""
         if isolate and self.walls:
-            outer, inner = _fork_isolated(lambda: self._child(fds, limits))
+            outer, inner = _fork_isolated(lambda: self._child(fds, limits), limits["memory"])
         else:
             outer = inner = os.fork()
             if outer == 0:
@@ -158,9 +162,13 @@ def _enter() -> None:
     _libc.prctl(4, 1, 0, 0, 0)  # dumpable again, so that /proc/self can be written for the forks
 
 
-def _fork_isolated(child: Any) -> tuple[int, int]:
-    """Fork into own user, pid, mount and ipc namespaces; (pid to reap, pid to kill)."""
+def _fork_isolated(child: Any, memory: int) -> tuple[int, int]:
+    """Fork into own user, pid, mount and ipc namespaces; (pid to reap, pid to kill).
+
+    The process between waits for the child and watches that its processes together stay below `memory`.
+    """
     reader, writer = os.pipe()
+    limit = memory + resident("self")  # what a fork holds to begin with is the template's
     outer = os.fork()
     if outer:
         os.close(writer)
@@ -178,19 +186,19 @@ def _fork_isolated(child: Any) -> tuple[int, int]:
         inner = os.fork()
         if inner == 0:
             os.close(writer)
+            os.setsid()  # a signal to one's process group must not reach the template
             _private_mounts()
             child()
         os.write(writer, str(inner).encode())
         os.close(writer)
         _close_all_but_std()
-        _, status = os.waitpid(inner, 0)
-        os._exit(os.waitstatus_to_exitcode(status) % 256)
+        os._exit(os.waitstatus_to_exitcode(watch(inner, limit)) % 256)
     finally:
         os._exit(71)
 
 
 def _close_all_but_std() -> None:
-    """The process between only waits; an open end of a channel would hide that the child died."""
+    """The process between only watches; an open end of a channel would hide that the child died."""
     os.closerange(0, 1024)
 
 
@@ -198,8 +206,13 @@ def _private_mounts() -> None:
     """An own /proc, /tmp and /dev/shm; then no capability and no further namespace."""
     _mount(None, "/", None, _PRIVATE)
     _mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
+    kept = {path: os.open(path, os.O_PATH) for path in needed_paths() if path.startswith("/tmp/")}
     for path in ("/tmp", "/dev/shm"):
         _mount("tmpfs", path, "tmpfs", _NOSUID | _NODEV, "size=64m,nr_inodes=4096,mode=1777")
+    for path, descriptor in kept.items():  # Python itself may lie below /tmp
+        os.makedirs(path)
+        _mount(f"/proc/self/fd/{descriptor}", path, None, _BIND | _DEEP)
+        os.close(descriptor)
     os.chdir("/tmp")
     with open("/proc/sys/user/max_user_namespaces", "w") as file:
         file.write("0")
@@ -209,6 +222,7 @@ def _private_mounts() -> None:
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     if _libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())):
         raise OSError(ctypes.get_errno(), "capabilities could not be given up")
+    forbid_calls(_libc)
 
 
 def _mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:

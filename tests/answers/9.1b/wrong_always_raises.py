@@ -1,0 +1,5 @@
+"""A constant answer."""
+
+
+def anomaly_report(values, ops):
+    return "raises"

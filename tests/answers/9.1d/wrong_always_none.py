@@ -1,0 +1,5 @@
+"""A constant answer."""
+
+
+def breaking_logits(loss, target, classes, dtype):
+    return None
