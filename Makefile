@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := tour
-.PHONY: tour setup lab test grade build verify bench debian
+.PHONY: tour setup lab test grade build verify adversarial debian
 
 PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$name"; break; }; done)
@@ -25,7 +25,7 @@ tour:
 	@echo 'make build    contributors: make the notebooks from their texts in solutions/'
 	@echo 'make verify   contributors: stubs, wrong answers and mutants must fail, right answers pass'
 	@echo 'make test     contributors: every test (make test PYTEST="-k gates" for some)'
-	@echo 'make bench    contributors: measure how fast a class is graded'
+	@echo 'make adversarial   contributors: awkward and hostile submissions, ours beside stock nbgrader'
 	@echo 'Each sets up .venv first; README.md says more.'
 
 setup: $(READY) debian
@@ -62,7 +62,7 @@ test: $(READY) debian
 # Committed notebooks are taken as they are where they match their texts.
 $(BUILT): $(READY) $(TEXTS) $(NOTEBOOKS)
 	@mkdir -p $(@D)
-	@$(BIN)/autograder build --check >/dev/null 2>&1 || $(BIN)/autograder build
+	$(BIN)/autograder build --if-needed
 	@touch $@
 
 build: $(READY)
@@ -70,11 +70,11 @@ build: $(READY)
 	@mkdir -p $(dir $(BUILT)) && touch $(BUILT)
 
 grade: $(BUILT) debian
-	$(BIN)/autograder example-class
+	$(BIN)/python -m tests.example_class
 	$(BIN)/autograder grade
 
 verify: $(BUILT)
 	$(BIN)/autograder verify
 
-bench: $(BUILT) debian
-	$(BIN)/autograder bench
+adversarial: $(READY) debian
+	$(BIN)/python -m tests.adversarial

@@ -52,13 +52,14 @@ def _foreseen() -> tuple[type[Exception], ...]:
 def _add_build(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("build", help="make the notebooks from their texts in solutions/")
     parser.add_argument("--check", action="store_true", help="build in a scratch folder and compare with what is here")
+    parser.add_argument("--if-needed", action="store_true", help="keep notebooks that match their texts, outputs apart")
     parser.set_defaults(run=_build)
 
 
 def _build(options: argparse.Namespace) -> int:
     from . import build
 
-    return build.main(options.course, check=options.check)
+    return build.main(options.course, options.check, options.if_needed)
 
 
 def _add_grade(commands: argparse._SubParsersAction) -> None:

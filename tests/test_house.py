@@ -120,7 +120,7 @@ def test_version_has_one_place():
     assert version("autograder") == autograder.__version__
 
 
-MAKE = ("lab", "test", "grade", "build", "verify", "bench")
+MAKE = ("lab", "test", "grade", "build", "verify")
 
 
 def test_make_alone_prints_a_short_tour():

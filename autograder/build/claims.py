@@ -122,8 +122,9 @@ def page(root: Path) -> str:
         "shown, and what was observed there: the first lines that the cell printed when the notebooks were built.",
         "`make build` writes this page; tests/broken/ keeps the ways in which each claim has been seen to fail.",
     ]
-    for path in sorted(Course(root).solved.glob("*.ipynb")):
-        own = [claim for claim in claims if claim.notebook == path.stem.partition("_")[0]]
+    built = {path.stem.partition("_")[0]: path for path in Course(root).solved.glob("*.ipynb")}
+    for number, path in sorted(built.items()):
+        own = [claim for claim in claims if claim.notebook == number]
         if own:
             nb = nbformat.read(path, as_version=4)
             place = Course(root).tell(path)
