@@ -69,7 +69,7 @@ def _add_grade(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--workers", type=int, default=0, help="processes that run notebooks (default: one a core)")
     parser.add_argument("--scheduler", help="address of a Dask scheduler, to grade on a cluster")
     parser.add_argument("--certificates", type=Path, help="folder with ca.pem, cert.pem and key.pem of that cluster")
-    parser.add_argument("--no-sandbox", action="store_true", help="run student code as this user: only for code you trust")
+    parser.add_argument("--no-sandbox", action="store_true", help="run student code as this user; for code you trust")
     parser.add_argument("--force", action="store_true", help="grade again what has not changed since it was recorded")
     parser.add_argument("--no-feedback", action="store_true", help="leave the feedback pages out")
     parser.set_defaults(run=_grade)

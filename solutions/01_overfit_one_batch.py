@@ -184,7 +184,7 @@ def overfit_one_batch(
     record = []
     model.eval()
     for _ in range(steps):
-        optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad()
         logits = model(x)
         loss = F.cross_entropy(logits, y)
         loss.backward()
@@ -195,7 +195,7 @@ def overfit_one_batch(
             {
                 "loss": loss.item(),
                 "predictions": logits.argmax(dim=1),
-                # the next step starts from fresh gradient tensors, so these stay as they are
+                # zero_grad drops these tensors and the next backward makes new ones, so these stay as they are
                 "gradients": {name: p.grad for name, p in named.items()},
                 "changes": {name: p.detach() - before[name] for name, p in named.items()},
             }

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from autograder.grading.restore import literal
 
@@ -42,24 +43,26 @@ def test_a_canary_would_be_heard():
     """The control: what looks for canaries finds one in a message and in a kept file."""
     from autograder import wire
 
-    with ours._overheard() as heard:
+    with ours.overheard() as heard:
         wire.decode(wire.encode({"text": ours.small.CANARIES["truth"]}))
     assert heard
 
 
 def pages(graded):
     found = sorted(graded.course.feedback.rglob("*.html"))
-    assert len(found) > 15
+    assert len(found) > 12
     return found
 
 
 def test_pages_hold_no_script_and_no_address(graded):
-    for page in pages(graded):
-        text = page.read_text(encoding="utf-8")
-        assert text.index("Content-Security-Policy") < text.index("<title>")
-        assert not re.search(r"<(script|iframe|object|embed|link|base|form)\b", text, re.I)
-        assert not re.search(r"<[^>]+\son\w+\s*=", text, re.I)
-        assert not re.search(r"""(src|href)=["']?(?!data:image|#)""", text, re.I), page
+    for path in pages(graded):
+        page = BeautifulSoup(path.read_text(encoding="utf-8"), features="html.parser")
+        assert page.head.find(True)["http-equiv"] == "Content-Security-Policy"
+        for element in page.find_all(True):
+            assert element.name not in ("script", "iframe", "object", "embed", "link", "base", "form", "svg"), path
+            for name, value in element.attrs.items():
+                assert not name.startswith("on") and name not in ("srcdoc", "srcset", "action"), (path, element)
+                assert name not in ("src", "href") or value.startswith(("data:image/", "#")), (path, element)
 
 
 def test_notebooks_for_formgrader_hold_nothing_that_works(graded):
@@ -97,6 +100,6 @@ def test_a_browser_runs_no_script_and_sends_no_request(graded):
             assert page.title() == "01_small" and page.url == path.as_uri()
             assert [r for r in requests if not r.startswith(("file:", "data:"))] == [] and len(requests) >= 1
             assert not [s for s in said if "Content Security Policy" not in s], (path, said)
-        control = "<title>01_small</title><script>document.title = 'ran'</script>"
-        page.set_content(control)
+        page = browser.new_page()
+        page.set_content("<title>01_small</title><script>document.title = 'ran'</script>")
         assert page.title() == "ran", "the control: a script that may run is seen"

@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..exercises import find as find_exercise
+from . import claims
 from .compare import differences
 from .course import ASSIGNMENT, CONFIG, TEXT_NAME, BuildError, Course, Problem
 from .execute import execute_all, run_problems
@@ -39,7 +40,7 @@ def build(root: Path, find: Find = find_exercise) -> list[Path]:
     with tempfile.TemporaryDirectory() as folder:
         scratch = _make(course, Path(folder), find, run=True)
         changed = [*_install(scratch.solved, course.solved), *_install(scratch.released, course.released)]
-    return changed
+    return [*changed, *claims.write(root)]
 
 
 def check_built(root: Path, find: Find = find_exercise) -> list[Problem]:
@@ -51,7 +52,7 @@ def check_built(root: Path, find: Find = find_exercise) -> list[Problem]:
     _no_strangers(course)
     with tempfile.TemporaryDirectory() as folder:
         scratch = _make(course, Path(folder), find, run=False)
-        return differences(scratch, course)
+        return [*differences(scratch, course), *claims.stale(root)]
 
 
 def register(root: Path) -> str:

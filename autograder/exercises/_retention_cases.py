@@ -25,7 +25,7 @@ def batches(rng: random.Random, public: bool = False) -> Iterator[Case]:
         yield _named(torch.eye(8), torch.arange(8) % 3, 3)
         yield _named(*_clouds(rng, 2, 3, 10, "equal"))
         return
-    for width, classes, copies in ((2, 3, "equal"), (2, 4, "none"), (2, 4, "close"), (3, 2, "equal"),
+    for width, classes, copies in ((2, 3, "equal"), (2, 4, "none"), (2, 4, "close"), (3, 2, "beside"),
                                    (3, 3, "close"), (6, 5, "none"), (4, 3, "equal"), (2, 2, "none")):  # fmt: skip
         yield _named(*_clouds(rng, width, classes, rng.randint(10, 16), copies))
 
@@ -43,11 +43,15 @@ def _clouds(rng: random.Random, width: int, classes: int, count: int, copies: st
     y = torch.arange(count) % classes
     x = centers[y] + 0.3 * torch.randn(count, width, generator=g)
     if copies != "none":
-        rows = torch.randperm(count, generator=g)[: rng.randint(1, 2)]
-        shift = 0.0 if copies == "equal" else 1e-3
+        # a copy of one row, or of a row of each class: the first rows are of different classes
+        rows = torch.randperm(classes, generator=g)[: classes if copies == "equal" else 1]
+        shift = 1e-3 if copies == "close" else 0.0
         x, y = torch.cat([x, x[rows] + shift]), torch.cat([y, y[rows]])
-    order = torch.randperm(len(y), generator=g)
-    return x[order], y[order], classes
+    while True:
+        order = torch.randperm(len(y), generator=g)
+        beside = torch.isclose(x[order][1:], x[order][:-1], atol=1e-2).all(dim=1).any()
+        if bool(beside) == (copies == "beside"):
+            return x[order], y[order], classes
 
 
 # Q2: chains, and the kinds of numbers they start from
@@ -84,11 +88,13 @@ def _special(rng: random.Random, kind: str) -> float:
 
 def predictions(rng: random.Random, public: bool = False) -> Iterator[Case]:
     """Logits with targets: uniform, alike in each row, different by row, and of another mean loss."""
-    kinds = ["uniform", "same", "rows", "off"] * (1 if public else 4)
+    kinds = ["uniform", "same", "rows", "off"] * (1 if public else 3)
+    if not public:
+        kinds += ["uniform", "same", "off", "excluded"]
     rng.shuffle(kinds)
     for number, kind in enumerate(kinds):
-        classes = rng.choice([3, 4, 10, 20] if number % 2 else [2, 5, 7])
-        logits, targets = _logits(rng, kind, rng.randint(16, 48), classes)
+        classes = 20 if kind == "excluded" else rng.choice([3, 4, 10, 20] if number % 2 else [2, 5, 7])
+        logits, targets = _logits(rng, kind, 60 if kind == "excluded" else rng.randint(16, 48), classes)
         if number % 3 == 0:  # changes no probability
             logits = logits + 8 * torch.randn(len(logits), 1, generator=_generator(rng))
         loss = F.cross_entropy(logits.double(), targets).item()
@@ -105,6 +111,11 @@ def _logits(rng: random.Random, kind: str, rows: int, classes: int) -> tuple[tor
         shape = torch.zeros(classes)
         shape[0] = 1.0
         shape = shape.expand(rows, classes)
+    elif kind == "excluded":  # a row excludes one class, of the second row the target, and of the first none
+        excluded = (targets + 1) % classes
+        excluded[1] = targets[1]
+        shape = -F.one_hot(excluded, classes).float()
+        shape[0] = 0.0
     else:  # right about most rows, and sure of the wrong ones
         shape = 0.3 * torch.randn(rows, classes, generator=g)
         guess = torch.where(torch.rand(rows, generator=g) < 0.25, (targets + 1) % classes, targets)

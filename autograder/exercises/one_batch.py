@@ -15,6 +15,7 @@ from ..result import Case, Verdict
 from .base import Exercise, describe, right, wrong
 
 KEYS = ("loss", "predictions", "gradients", "changes")
+_BY_MODE = (nn.Dropout, nn.BatchNorm1d)  # where a forgotten mode does harm later
 # (relative, absolute): other orders of the same float operations stay inside, wrong values do not
 TOLERANCE = {torch.float32: (2e-4, 1e-6), torch.float64: (1e-8, 1e-11)}
 
@@ -96,6 +97,8 @@ def hidden(rng: random.Random) -> Iterable[Case]:
     yield Case("a model that was used before", (_leave_gradients(g, used), *rest))
     partly, *rest = task(_mlp([4, 8, 8, 3]), 6, 4, 3)
     yield Case("used before, then its first layer frozen", (_freeze(_leave_gradients(g, partly)), *rest))
+    frozen, *rest = task(_mlp([4, 8, 8, 3]), 6, 4, 3)
+    yield Case("a model whose middle layer is frozen", (_freeze(frozen, 2), *rest))
 
     spare = _mlp([4, 8, 3])
     spare.register_parameter("spare", nn.Parameter(torch.zeros(2)))
@@ -107,12 +110,16 @@ def hidden(rng: random.Random) -> Iterable[Case]:
     model, _, y, lr, steps = task(words, 6, 3, 3)
     yield Case("token ids as inputs", (model, torch.randint(9, (6, 3), generator=g), y, lr, steps))
 
-    # the steps of this column are far below the spacing of its floats, so it can't move
-    model, x, y, lr, steps = task(_mlp([4, 8, 3]), 6, 4, 3, lr=0.8)
-    with torch.no_grad():
-        model[0].weight[:, 1] = 2.0**13
-        x[:, 1] *= 3e-4
-    yield Case("a few weights that are huge", (model, x, y, lr, steps))
+    for sizes, dtype, power, what in (
+        ([4, 8, 3], torch.float32, 15, ""), ([4, 8, 3], torch.float64, 30, ", in float64"),
+        ([4, 8, 8, 3], torch.float32, 15, ", in three layers"),
+    ):  # fmt: skip
+        model, x, y, lr, steps = task(_mlp(sizes, dtype=dtype), 6, 4, 3, lr=0.8, dtype=dtype)
+        column = rng.randrange(4)
+        with torch.no_grad():  # this column's steps are far below the spacing of its floats, so it can't move
+            model[0].weight[:, column] = 2.0**power
+            x[:, column] *= 2.0 ** (1 - power)
+        yield Case(f"a few weights that are huge{what}", (model, x, y, lr, steps))
 
 
 def _task(
@@ -133,8 +140,8 @@ def _drawn(g: torch.Generator, model: nn.Module) -> nn.Module:
     return model
 
 
-def _freeze(model: nn.Module) -> nn.Module:
-    model[0].requires_grad_(False)
+def _freeze(model: nn.Module, layer: int = 0) -> nn.Module:
+    model[layer].requires_grad_(False)
     return model
 
 
@@ -147,16 +154,23 @@ def _leave_gradients(g: torch.Generator, model: nn.Module) -> nn.Module:
 
 def judge(case: Case, answer: Any) -> Verdict:
     model, _, _, lr, steps = case.args
-    expected = f"a list of {steps} dicts with the keys {', '.join(KEYS)}, as measured at each step"
-    if type(answer) is not list or len(answer) != steps:
-        return wrong(describe(answer), expected, "one record for each step, appended to a list")
+    record, expected = answer["value"], f"a list of {steps} dicts with the keys {', '.join(KEYS)}, as measured"
+    if type(record) is not list or len(record) != steps:
+        return wrong(describe(record), expected, "one record for each step, appended to a list")
     frozen = {name for name, p in model.named_parameters() if not p.requires_grad}
-    for step, (got, true) in enumerate(zip(answer, true_record(*case.args))):
+    for step, (got, true) in enumerate(zip(record, true_record(*case.args))):
         problem = _compare(got, true, frozen)
         if problem:
             observed, look = problem
             return wrong(f"step {step}: {observed}", expected, look)
-    return right(f"{steps} records; loss {answer[0]['loss']:.4f} at step 0", expected)
+    if any(isinstance(m, _BY_MODE) for m in model.modules()):
+        expected += ", and a model in the mode in which it came"
+        if answer["modes"] != [module.training for module in model.modules()]:
+            return wrong(
+                f"the records agree; model.training is {answer['modes'][0]} afterwards and was {model.training}",
+                expected, "what did you set on the model for this diagnostic, and which line sets it back?",
+            )  # fmt: skip
+    return right(f"{steps} records; loss {record[0]['loss']:.4f} at step 0", expected)
 
 
 def _compare(got: Any, true: dict, frozen: set[str]) -> tuple[str, str] | None:
@@ -265,5 +279,7 @@ EXERCISES = (
         public=public,
         hidden=hidden,
         judge=judge,
+        kind="probe",
+        probe="measured_model",
     ),
 )

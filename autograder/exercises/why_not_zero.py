@@ -26,15 +26,16 @@ KEYS = ("cause", "change", "before", "after")
 SIZE, FEATURES = 12, 4
 
 
-def _healthy(rng: random.Random, repeats: bool) -> Recipe:
+def _healthy(rng: random.Random, repeats: bool, unit: float) -> Recipe:
     """A fit that gets near zero, with settings that look odd and do no harm.
 
     repeats: whether an example occurs twice, which is harmless while its labels agree.
+    unit: of the inputs; the larger their numbers, the smaller the rate that they need.
     """
     while True:
         classes = rng.choice((3, 4))
         g = np.random.default_rng(rng.getrandbits(32))
-        rows = (1.5 * g.normal(size=(SIZE, FEATURES))).round(2)
+        rows = (1.5 * unit * g.normal(size=(SIZE, FEATURES))).round(2)
         labels = (np.arange(SIZE) % classes).tolist()
         # 0, 1 and classes, classes + 1 cross like XOR, so no linear model fits, at whatever rate
         rows[classes + 1] = (rows[0] + rows[classes] - rows[1]).round(2)
@@ -46,7 +47,7 @@ def _healthy(rng: random.Random, repeats: bool) -> Recipe:
             y=tuple(labels[row] for row in order),
             classes=classes,
             seed=rng.getrandbits(32),
-            lr=round(rng.uniform(0.4, 0.7), 2),
+            lr=round(rng.uniform(0.4, 0.7) / unit, 3),
             width=rng.randint(20, 40),
             loss=rng.choice((CROSS_ENTROPY, CROSS_ENTROPY, "cross entropy of log_softmax")),
             label_smoothing=rng.choice((0.0, 0.0, 0.001)),
@@ -57,10 +58,10 @@ def _healthy(rng: random.Random, repeats: bool) -> Recipe:
             return recipe
 
 
-def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe], repeats: bool) -> Recipe:
+def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe], repeats: bool, unit: float) -> Recipe:
     """A healthy fit with one fault, drawn again until the fault shows clearly."""
     while True:
-        recipe = fault(rng, _healthy(rng, repeats))
+        recipe = fault(rng, _healthy(rng, repeats, unit))
         loss = final_loss(recipe)
         if math.isfinite(loss) and loss > 2 * NEAR_ZERO:
             return recipe
@@ -91,10 +92,10 @@ MECHANISMS: tuple[tuple[str, Callable[[random.Random, Recipe], Recipe]], ...] = 
     ("contradictory labels", lambda rng, r: _contradict(rng, r, 2)),
     ("label smoothing", lambda rng, r: replace(r, label_smoothing=round(rng.uniform(0.05, 0.1), 3))),
     ("label smoothing", lambda rng, r: replace(r, label_smoothing=round(rng.uniform(0.2, 0.4), 2))),
-    ("regularization", lambda rng, r: replace(r, weight_decay=round(rng.uniform(0.06, 0.1), 3))),
+    ("regularization", lambda rng, r: replace(r, weight_decay=round(rng.uniform(0.03, 0.045) / r.lr, 3))),
     ("regularization", lambda rng, r: replace(r, max_norm=round(rng.uniform(0.9, 1.4), 2))),
-    ("learning rate", lambda rng, r: replace(r, lr=round(10 ** rng.uniform(-4, -2.7), 5))),
-    ("learning rate", lambda rng, r: replace(r, lr=round(rng.uniform(10, 30), 1))),
+    ("learning rate", lambda rng, r: replace(r, lr=round(r.lr / 10 ** rng.uniform(2.4, 3.7), 6))),
+    ("learning rate", lambda rng, r: replace(r, lr=round(r.lr * rng.uniform(20, 50), 1))),
     ("unsuitable loss", lambda rng, r: replace(r, loss="cross entropy of softmax")),
     ("unsuitable loss", lambda rng, r: replace(r, loss="cross entropy of sigmoid")),
 )
@@ -103,24 +104,28 @@ MECHANISMS: tuple[tuple[str, Callable[[random.Random, Recipe], Recipe]], ...] = 
 def public() -> Iterable[Case]:
     rng = random.Random(31)
     for number, index in enumerate((4, 9, 12, 2), 1):
-        yield _case(f"fit {number}", rng, index, repeats=number % 2 == 1)
+        yield _case(f"fit {number}", rng, index, number)
 
 
 def hidden(rng: random.Random) -> Iterable[Case]:
     indices = list(range(len(MECHANISMS) + 2))
-    flip = rng.randrange(2)
+    flip = rng.randrange(4)
     rng.shuffle(indices)
     for number, index in enumerate(indices, 1):
-        yield _case(f"fresh fit {number}", rng, index, repeats=(index + flip) % 2 == 1)
+        yield _case(f"fresh fit {number}", rng, index, index + flip)
 
 
-def _case(name: str, rng: random.Random, index: int, repeats: bool) -> Case:
-    """The fit with that mechanism; an index past the last mechanism gives a healthy one."""
+def _case(name: str, rng: random.Random, index: int, turn: int) -> Case:
+    """The fit with that mechanism; an index past the last mechanism gives a healthy one.
+
+    turn: odd ones repeat an example; half of the others and half of these have large inputs.
+    """
+    repeats, unit = turn % 2 == 1, 8.0 if turn // 2 % 2 else 1.0
     if index >= len(MECHANISMS):
-        cause, recipe = "nothing", _healthy(rng, repeats)
+        cause, recipe = "nothing", _healthy(rng, repeats, unit)
     else:
         cause, fault = MECHANISMS[index]
-        recipe = _faulty(rng, fault, repeats)
+        recipe = _faulty(rng, fault, repeats, unit)
     return Case(f"{name}: {SIZE} examples, {recipe.classes} classes", (OneBatchFit(recipe),), cause)
 
 

@@ -33,7 +33,8 @@ class Unreadable(ValueError):
 def find_submissions(course: Course, student: str | None = None) -> list[Submission]:
     """Every submission of the assignment, by student. Errors: CourseError when there is none."""
     if not course.submitted.is_dir():
-        raise CourseError(f"{course.submitted} does not exist; put submissions in STUDENT/{course.assignment}/ below it")
+        place = f"STUDENT/{course.assignment}/"
+        raise CourseError(f"{course.submitted} does not exist; put submissions in {place} below it")
     folders = sorted(p / course.assignment for p in course.submitted.iterdir() if not p.name.startswith("."))
     found = [
         Submission(f.parent.name, f)

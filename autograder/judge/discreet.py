@@ -19,7 +19,8 @@ _KIND = re.compile(r"^(?:torch\.)?(\w+)(?::|$)", re.MULTILINE)
 _OURS = re.compile(  # sentences of the trusted side, which quote nothing
     r"no answer within [\d.e+-]+ s|what came back was not a message|the process sent something that is not an answer|"
     r"the process (is gone|ended before it answered|was ended by the system: out of memory)"
-    r"( \((by signal|with exit code) \d+\))?"
+    r"( \((by signal|with exit code) \d+\))?|"
+    r"not run: the notebook's (process died too often|time was used up by the cells above)"
 )
 _FIXED = {
     "not attempted": "the stub is as it came, or its name is not defined",
@@ -45,7 +46,7 @@ def _error(text: str, own_lines: set[str]) -> str:
     lines = [line.strip() for line in _FRAME.findall(text) if line.strip() in own_lines]
     kinds = [kind for kind in _KIND.findall(text) if _is_error(kind)]
     said = kinds[-1] if kinds else "an error"
-    where = f" in your line\n    {lines[-1]}\n" if lines else "; "
+    where = f" in your line\n    {lines[-1]}\n" if lines else " "
     return f"{said}{where}(a hidden case: its message is not shown)"
 
 

@@ -48,7 +48,7 @@ class Exhibit:
     objective: Objective = F.cross_entropy
     takes: str = "logits"
     floor: float = 0.0
-    rate: float = 0.5
+    rate: float = 1.0
     limits: tuple[float, float] = (-20.0, 20.0)
     prepare: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = by_training_rows
     batches: list[Tensor] = field(default_factory=lambda: list(torch.arange(ROWS).split(BATCH)))
@@ -117,13 +117,13 @@ class Exhibit:
 
 def net(seed: int, *after: nn.Module) -> nn.Sequential:
     """A network with one hidden layer, and modules behind it."""
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
     return nn.Sequential(nn.Linear(FEATURES, WIDTH), nn.ReLU(), nn.Linear(WIDTH, CLASSES), *after)
 
 
 def in_order(seed: int) -> Exhibit:
     """A healthy run: three classes around centers, each person with rows of one class on one side."""
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
     centers = torch.linalg.qr(torch.randn(FEATURES, FEATURES))[0][:CLASSES] * 2.5
 
     def split(count: int, first: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -21,7 +21,7 @@ from . import bubblewrap
 from .frames import HEADER, send_frame
 
 START_SECONDS = 120
-FORK_SECONDS = 20  # of a student's process, which may have been told not to fork
+FORK_SECONDS = 5  # of a student's process, which may have been told not to fork
 
 
 @dataclass(frozen=True)

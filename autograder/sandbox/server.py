@@ -19,8 +19,8 @@ import time
 from typing import Any
 
 from .. import wire
-from .confine import forbid_calls
 from .bubblewrap import needed_paths
+from .confine import forbid_calls
 from .frames import recv_frame, send_frame
 from .memory import resident, watch
 

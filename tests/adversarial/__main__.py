@@ -41,8 +41,8 @@ def summary(graded: ours.Graded, beside: dict) -> dict[str, int]:
         "awkward_right": sum(not o.wrong for o in awkward),
         "hostile": len(hostile),
         "marks_gained": sum(o.gained for o in hostile),
-        "secrets_read": sum(len(o.read) for o in graded.rows),
-        "escapes": len(graded.escapes),
+        "secrets_read": sum(len(o.read) for o in graded.rows) + sum("held" in e for e in graded.escapes),
+        "escapes": sum("held" not in e for e in graded.escapes),
         "stock_marks_gained": sum(stock.gained(o.row, beside[o.row.student]) for o in hostile if o.row.student in beside),
         "stock_lost": sum(stock.lost(o.row, beside[o.row.student]) for o in awkward if o.row.student in beside),
     }

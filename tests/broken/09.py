@@ -1,7 +1,21 @@
 """Breaks of notebook 09's claims."""
 
 BROKEN = {
+    "9.1": {
+        "the one-batch test sees what the audits see": [("one_batch = (", 'one_batch = ("repeated gradient", "id audit", ')],
+        "the witness is blind to this fault": [('("zero_grad forgotten", "repeated gradient")', '("zero_grad forgotten", "id audit")')],
+        "every instrument alarms always": [("one_batch = (", "alarms = {title: set(THRESHOLDS) for title in alarms}\none_batch = (")],
+        "no instrument alarms ever": [("one_batch = (", "alarms = {title: set() for title in alarms}\none_batch = (")],
+        "the floor is not taken off": [("excused = (", 'alarms["label smoothing"].add("one batch: loss less floor")\nexcused = (')],
+        "the control is broken, too": [("excused = (", 'excused = ("units that never fire", ')],
+        "one instrument is enough": [("counts = {name", 'alarms = {title: alarms[title] | {"finite scan"} for title in alarms}\ncounts = {name')],
+        "the unseen fault is none": [('unseen = "every target of a batch ignored"', 'unseen = "a run in good order"')],
+    },
     "9.2": {
+        "the run with the leak is not trained": [("leak.train(10)", "leak.train(0)")],
+        "another column is left out": [("without[:, 5] = 0.0", "without[:, 4] = 0.0")],
+        "the twins have different alarms": [('"first steps of a warm-up")', '"a run in good order")')],
+        "the control keeps the rate": [("(1e6, 1e4)", "(1.0, 1.0)")],
         "nothing is trained": [("        for _ in range(run.batches()):\n            run.step()", "        pass")],
         "the held-out loss is the training loss": [("record.append((mean_loss(run), run.score()))", "record.append((mean_loss(run),) * 2)")],
         "the example gets its own inputs back": [("neighbor = (row + 1)", "neighbor = row")],
