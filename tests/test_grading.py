@@ -98,7 +98,7 @@ def test_outcomes_of_the_example_class(ours):
     assert report["sandbox"] is True
     assert set(outcomes["complete"].values()) == {"right"}
     assert set(outcomes["blank"].values()) == set(outcomes["assert-deleter"].values()) == {"not attempted"}
-    assert outcomes["kernel-dies"]["1.5a"] == "not attempted" and outcomes["kernel-dies"]["1.5b"] == "right"
+    assert outcomes["kernel-dies"]["1.5a"] == "crashed" and outcomes["kernel-dies"]["1.5b"] == "right"
     assert outcomes["plausible"]["9.2"] == "partly right" and outcomes["plausible"]["1.1"] != "right"
 
 
@@ -147,7 +147,7 @@ def test_the_gradebook_says_what_happened(ours):
     course = Course.at(ours[0])
     with Gradebook(course.db_url, course.course_id) as gradebook:
         comments = [c.auto_comment for n in gradebook.find_submission(course.assignment, "kernel-dies").notebooks for c in n.comments]
-    assert any(c and c.startswith("1.5a") and "not attempted, 0 of" in c for c in comments)
+    assert any(c and c.startswith("1.5a") and "crashed, 0 of" in c for c in comments)
     assert any(c and c.startswith("1.1") and "right" in c for c in comments)
 
 
