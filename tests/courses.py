@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbformat import NotebookNode
 
 from autograder.build import ASSIGNMENT
 from autograder.build.execute import execute, kernel_environment
+from autograder.exercises import all_exercises
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 sys.path.insert(0, str(FIXTURES))
@@ -69,3 +71,10 @@ def nbval(path: Path) -> subprocess.CompletedProcess:
         capture_output=True,
         text=True,
     )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def exercises_kept():
+    """The fixture's setup cell adds its exercise to the course's; other modules must not meet it."""
+    yield
+    all_exercises().pop(fixture_exercise.EXERCISE.id, None)

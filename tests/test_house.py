@@ -120,7 +120,7 @@ def test_version_has_one_place():
     assert version("autograder") == autograder.__version__
 
 
-MAKE = ("lab", "test", "grade", "build", "verify")
+MAKE = ("lab", "test", "grade", "build", "verify", "adversarial")
 
 
 def test_make_alone_prints_a_short_tour():

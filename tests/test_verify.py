@@ -14,7 +14,7 @@ from autograder.verify.forks import run_forked
 from autograder.verify.mutate import mutants
 from autograder.verify.sources import equivalents
 
-from .courses import fixture_exercise, make_course
+from .courses import exercises_kept, fixture_exercise, make_course  # noqa: F401
 
 RIGHT = "def spread(values):\n    return max(values.tolist()) - min(values.tolist())\n"
 WRONG = "def spread(values):\n    return max(values.tolist())\n"

@@ -73,7 +73,7 @@ def submission_key(course: Course, submission: Submission, secret: bytes, walls:
     """Key of one whole submission: its files, what they are graded against, and all code that grades."""
     files = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in submission.files.items()}
     stamp = submission.folder / "timestamp.txt"
-    files["timestamp.txt"] = stamp.read_text(errors="replace") if stamp.is_file() else ""
+    files["timestamp.txt"] = stamp.read_text(errors="replace") if stamp.is_file() and not stamp.is_symlink() else ""
     return key_of(submission.student, files, submission.notes, course_digest(course), versions(), secret.hex(), walls)
 
 

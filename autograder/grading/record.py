@@ -130,7 +130,7 @@ def _grade_cells(course: Course, name: str) -> set[str]:
 
 
 def _timestamp(path: Path, notes: list[str]) -> datetime | None:
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > 200:
         return None
     try:
         return parse_utc(path.read_text(encoding="utf-8").strip())
