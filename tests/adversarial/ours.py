@@ -30,7 +30,7 @@ from .awkward import AWKWARD, SLEEPER
 from .hostile import HOSTILE, MARKER
 from .rows import Row
 
-LIMITS = Limits(memory=256 << 20, cell_seconds=5.0, notebook_seconds=40.0)
+LIMITS = Limits(memory=256 << 20, cell_seconds=8.0, notebook_seconds=90.0)
 WORKERS = 3  # more than most machines have cores to spare: many rows wait for a limit
 ROWS: list[Row] = [*AWKWARD, *HOSTILE]
 
