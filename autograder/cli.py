@@ -13,7 +13,7 @@ from . import __version__
 
 if TYPE_CHECKING:
     from .grading.course import Course
-    from .grading.engine import StudentResult
+    from .grading.task import StudentResult
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -71,29 +71,37 @@ def _add_grade(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--certificates", type=Path, help="folder with ca.pem, cert.pem and key.pem of that cluster")
     parser.add_argument("--no-sandbox", action="store_true", help="run student code as this user; for code you trust")
     parser.add_argument("--force", action="store_true", help="grade again what has not changed since it was recorded")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors; the report says the rest")
     parser.add_argument("--no-feedback", action="store_true", help="leave the feedback pages out")
     parser.set_defaults(run=_grade)
 
 
 def _grade(options: argparse.Namespace) -> int:
+    from .grading.prepare import prepare
+
+    if not options.scheduler:
+        prepare()  # while this process imports what follows
     from rich.console import Console
 
     from .grading import report
     from .grading.course import Course
     from .grading.engine import grade_class
     from .grading.feedback import write_feedback
+    from .grading.progress import followed
     from .grading.workers import Crew
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, quiet=options.quiet)
     course = Course.at(options.course, options.assignment)
     walls = not options.no_sandbox
     begun = time.monotonic()
     results = []
     crew = Crew(options.workers, options.scheduler, options.certificates, walls)
-    for result in grade_class(course, options.student, crew, options.force):
-        results.append(result)
-        said = "not graded, run the same command again" if result.failed else f"{result.score:g} of {result.points:g}"
-        console.print(report.plain(f"{result.student}: {said}"))
+    with followed(console) as watch:
+        for result in grade_class(course, options.student, crew, options.force, watch):
+            results.append(result)
+            said = f"{result.score:g} of {result.points:g}" if not result.failed else "not graded, run this again"
+            if not console.is_terminal or result.failed or report.attention(result):
+                console.print(report.plain(f"{result.student}: {said}"))
     results.sort(key=lambda r: r.student)
     report.show(results, console, walls)
     report.write_json(results, course.home / "report.json", walls)

@@ -1,7 +1,7 @@
 """One item: an exercise's cases, put to an answer by a caller, added up to a score.
 
 A caller is where a student's code runs: the kernel on the student's machine
-(`check.LocalAnswer`), or a process in the sandbox while grading (`judge.RemoteAnswer`).
+(`kernel.LocalAnswer`), or a process in the sandbox while grading (`judge.RemoteAnswer`).
 Both hand over a `Reply` with decoded plain data, so both reach the same verdict.
 """
 

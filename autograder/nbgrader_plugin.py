@@ -10,6 +10,7 @@ import atexit
 import os
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
@@ -19,9 +20,10 @@ from traitlets import Bool
 
 from .grading.course import Course
 from .grading.restore import Restored, grade_id, restore
-from .grading.run import grade_notebook
 from .judge import course_secret, seed_for
-from .sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from .sandbox import Sandbox
 
 Result = tuple[NotebookNode, ResourcesDict]
 
@@ -41,6 +43,8 @@ class Judge(NbGraderPreprocessor):
     sandbox = Bool(True, help="Keep student code inside bubblewrap; False runs it as this user.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> Result:
+        from .grading.run import grade_notebook
+
         names = resources["nbgrader"]
         secret = course_secret(Course.at(Path.cwd(), names["assignment"]).secret)
         restored = _restored(nb, resources)
@@ -100,6 +104,8 @@ def _originals(root: Path, assignment: str, name: str) -> tuple[NotebookNode, No
 @cache
 def _shared_sandbox(walls: bool) -> Sandbox:
     """One warm template for all notebooks of this process."""
+    from .sandbox import Sandbox
+
     sandbox = Sandbox(walls=walls and os.environ.get("AUTOGRADER_NO_SANDBOX") != "1")
     atexit.register(sandbox.close)
     return sandbox

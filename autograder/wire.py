@@ -17,6 +17,8 @@ from typing import Any
 
 import torch
 
+from .text import writable
+
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 40
 MAX_ITEMS = 1_000_000
@@ -159,11 +161,6 @@ def decode(message: bytes, limit: int = MAX_BYTES) -> Any:
     if reader.position != len(reader.blobs):
         raise WireError("bytes are left over")
     return value
-
-
-def writable(text: str) -> str:
-    """The text with lone surrogates replaced: they pass through JSON, and no file can hold them."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _no_constant(text: str) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.check import LocalAnswer, check, hint
 from autograder.exercises import UnknownExercise, all_exercises, find
 from autograder.exercises.base import Exercise, right, wrong
 from autograder.item import run_item
-from autograder.judge import RemoteAnswer, SecretUnreadable, checks_in, course_secret, seed_for
+from autograder.judge import SecretUnreadable, checks_in, course_secret, seed_for
+from autograder.judge.remote import RemoteAnswer
+from autograder.kernel import LocalAnswer, check, hint
 from autograder.live import Live
 from autograder.result import Case
 

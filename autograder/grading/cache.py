@@ -1,4 +1,7 @@
-"""What need not be judged again: items by everything that their verdicts hang on.
+"""What need not be graded again: submissions, notebooks and items, by everything that they hang on.
+
+A submission that is as it was is not even opened. Where the course has changed, a notebook whose cells,
+seeds and grading code are as they were keeps its items, but those whose exercise's own code is another.
 
 Entries are made and read by the trusted side alone, below grading/, where no submission
 can write; an entry that can't be read counts as missing.
@@ -11,22 +14,29 @@ import json
 import os
 import pickle
 import platform
+import re
 import tempfile
 import time
+import zlib
+from dataclasses import asdict, dataclass
 from functools import cache as once
 from pathlib import Path
 from typing import Any
 
 import autograder
 
+from ..sandbox.limits import Limits
 from .course import Course
+from .restore import Restored
 from .submissions import Submission
+from .task import Graded
 
 PACKAGE = Path(autograder.__file__).parent
 # what every verdict hangs on, beside the exercise's own module
-SHARED = ("result.py", "wire.py", "live.py", "item.py", "check.py", "render.py", "probes.py", "exercises/base.py")
+SHARED = ("result.py", "text.py", "wire.py", "live.py", "item.py", "kernel.py", "render.py", "probes.py")
+SHARED += ("exercises/base.py",)
 SHARED_ROOMS = ("runs", "judge", "sandbox")
-RUNNERS = ("grading/run.py", "grading/restore.py", "grading/submissions.py")
+RUNNERS = tuple(f"grading/{name}.py" for name in ("run", "task", "outputs", "restore", "submissions"))
 
 
 class Cache:
@@ -38,9 +48,8 @@ class Cache:
     def get(self, key: str) -> Any:
         """The value of a key, or None."""
         try:
-            with open(self._path(key), "rb") as file:
-                return pickle.load(file)
-        except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError, ValueError):
+            return pickle.loads(zlib.decompress(self._path(key).read_bytes()))
+        except (OSError, EOFError, zlib.error, pickle.UnpicklingError, AttributeError, ImportError, ValueError):
             return None
 
     def put(self, key: str, value: Any) -> None:
@@ -49,7 +58,7 @@ class Cache:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor, partial = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(descriptor, "wb") as file:
-            pickle.dump(value, file)
+            file.write(zlib.compress(pickle.dumps(value), 1))
         os.replace(partial, path)
 
     def prune(self, days: float) -> int:
@@ -81,8 +90,7 @@ def submission_key(course: Course, submission: Submission, secret: bytes, walls:
 def course_digest(course: Course) -> str:
     """Digest of the source and release notebooks, and of all code that grades them."""
     texts = [p.read_text() for folder in (course.source, course.release) for p in sorted(folder.glob("*.ipynb"))]
-    exercises = sorted(p.stem for p in (PACKAGE / "exercises").glob("*.py"))
-    return key_of(texts, code_of_running(), [code_of(e) for e in exercises])
+    return key_of(texts, code_of_running(), _digest(_room("exercises")))
 
 
 @once
@@ -94,12 +102,32 @@ def versions() -> str:
     return key_of(platform.python_version(), platform.machine(), packages)
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A graded notebook in the cache. judges: digest of the code that judged each item, by grade id."""
+
+    graded: Graded
+    judges: dict[str, str]
+
+
+def notebook_key(restored: Restored, seeds: dict[str, int], walls: bool) -> str:
+    """Key of one notebook: its cells as they run, the seeds of the hidden cases, and all code but the exercises'."""
+    cells = [(c.cell_type, c.source, c.metadata) for c in restored.notebook.cells]
+    shape = (cells, sorted(restored.lessons), restored.notes, restored.shown)
+    return key_of(shape, seeds, code_of_running(), versions(), walls, asdict(Limits()))
+
+
 @once
-def code_of(exercise_module: str) -> str:
-    """Digest of the code that judges one exercise: its module, its private helpers, what all share."""
-    own = [f"exercises/{exercise_module}.py"]
-    own += sorted(f"exercises/{p.name}" for p in (PACKAGE / "exercises").glob("_*.py") if p.name != "__init__.py")
-    return _digest([*own, *SHARED, *_room(*SHARED_ROOMS)])
+def code_of(exercise_id: str) -> str:
+    """Digest of the code that judges one exercise: its module with what that imports, and what all share."""
+    modules = {p.stem: p.read_text() for p in (PACKAGE / "exercises").glob("*.py") if p.name != "__init__.py"}
+    own = {name for name, text in modules.items() if f'"{exercise_id}"' in text} or set(modules)
+    new = own
+    while new:
+        imported = {n for name in new for n in re.findall(r"^\s*from \.(\w+) import", modules[name], re.M)}
+        new = (imported & set(modules)) - own
+        own |= new
+    return _digest([*(f"exercises/{name}.py" for name in sorted(own)), *SHARED, *_room(*SHARED_ROOMS)])
 
 
 @once

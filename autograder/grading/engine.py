@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
 from typing import Iterator
 
 from distributed import Client, Future, as_completed
@@ -11,51 +10,34 @@ from distributed import Client, Future, as_completed
 from ..exercises import find
 from ..judge import checks_in, course_secret, seed_for
 from ..result import ItemResult
-from ..sandbox import Sandbox, bubblewrap
-from .cache import Cache, submission_key
+from ..sandbox import bubblewrap
+from ..sandbox.limits import SandboxUnavailable
 from .course import Course
+from .known import Notebooks, Submissions
 from .record import Recorder
-from .run import Graded
+from .restore import is_check
 from .submissions import Submission, Unreadable, find_submissions, read
-from .workers import RETRIES, Crew, Task, hired, work
+from .task import Graded, StudentResult, Task, Watch
+from .workers import RETRIES, Crew, hired, work
 
 AHEAD = 4  # tasks queued for each worker; more would only fill memory
 
 
-@dataclass
-class StudentResult:
-    """What a student has after grading. items: results by exercise id, in order.
-
-    failed: notebooks that could not be graded through no fault of the student; nothing is recorded then.
-    fresh: False for a submission that is as it was when it was last recorded.
-    """
-
-    student: str
-    score: float
-    points: float
-    items: dict[str, ItemResult]
-    notes: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    notebooks: int = 0
-    failed: list[str] = field(default_factory=list)
-    fresh: bool = True
-
-
 def grade_class(
-    course: Course, student: str | None = None, crew: Crew = Crew(), force: bool = False
+    course: Course, student: str | None = None, crew: Crew = Crew(), force: bool = False, watch: Watch = Watch()
 ) -> Iterator[StudentResult]:
     """Grade every submission, one result as each is recorded. Errors: CourseError, SandboxUnavailable.
 
-    force: also those that have not changed since they were recorded.
+    force: also those that have not changed since they were recorded. watch: is told of the progress.
     """
     for name in course.notebooks():
         course.release_notebook(name)  # a course that was not released is refused before any work
     submissions = find_submissions(course, student)
     recorder = Recorder(course)
     if crew.walls and not crew.scheduler and not bubblewrap.available():
-        Sandbox(walls=True)  # raises with the way out
+        raise SandboxUnavailable(bubblewrap.MISSING)
     secret = course_secret(course.secret)
-    memory = _Memory(course, recorder, secret, crew.walls)
+    memory = Submissions(course, recorder, secret, crew.walls)
     changed = []
     for submission in submissions:
         known = memory.recall(submission)
@@ -64,76 +46,55 @@ def grade_class(
         else:
             changed.append(submission)
     if changed:
+        watch.total(sum(len(submission.files) for submission in changed))
+        known = Notebooks(memory.cache, crew.walls, force)
         with hired(crew) as client:
-            for result in _Class(course, recorder, changed, secret).run(client):
+            for result in _Class(course, recorder, changed, secret, known).run(client, watch):
                 memory.keep(result)
                 yield result
-
-
-class _Memory:
-    """Submissions that are as they were when last recorded need not be graded again."""
-
-    def __init__(self, course: Course, recorder: Recorder, secret: bytes, walls: bool) -> None:
-        self.course, self.secret, self.walls = course, secret, walls
-        self.cache = Cache(course.home / "cache")
-        self.scores = recorder.auto_scores()
-        self.keys: dict[str, str] = {}
-
-    def recall(self, submission: Submission) -> StudentResult | None:
-        """The recorded result, if nothing that it hangs on has changed, the gradebook included."""
-        try:
-            key = submission_key(self.course, submission, self.secret, self.walls)
-        except OSError:
-            return None
-        self.keys[submission.student] = key
-        result = self.cache.get(key)
-        if not isinstance(result, StudentResult):
-            return None
-        marks = sum(item.mark for item in result.items.values())
-        graded = (self.course.autograded / submission.student / self.course.assignment).is_dir()
-        if not graded or abs(self.scores.get(submission.student, -1.0) - marks) > 1e-6:
-            return None
-        return replace(result, fresh=False)
-
-    def keep(self, result: StudentResult) -> None:
-        """Remember a recorded result."""
-        if result.student in self.keys and not result.failed:
-            self.cache.put(self.keys[result.student], result)
 
 
 class _Class:
     """The submissions of one run: those not yet recorded, and what came back of each."""
 
-    def __init__(self, course: Course, recorder: Recorder, submissions: list[Submission], secret: bytes) -> None:
-        self.course, self.recorder, self.secret = course, recorder, secret
+    def __init__(
+        self, course: Course, recorder: Recorder, submissions: list[Submission], secret: bytes, known: Notebooks
+    ) -> None:
+        self.course, self.recorder, self.secret, self.known = course, recorder, secret, known
         self.exercises = {name: exercise_ids(course, name) for name in course.notebooks()}
         self.waiting = deque(submissions)
         self.open: dict[str, Submission] = {}
         self.back: dict[str, dict[str, Graded | None]] = {}
 
-    def run(self, client: Client) -> Iterator[StudentResult]:
+    def run(self, client: Client, watch: Watch) -> Iterator[StudentResult]:
         """Keep the workers busy and record what comes back, student by student."""
-        tasks = self._tasks()
-        flying: dict[str, tuple[str, str]] = {}
+        flying: dict[str, Task] = {}
         done = as_completed()
         room = AHEAD * max(1, len(client.scheduler_info()["workers"]))
-        for task in _first(tasks, room):
-            self._submit(client, done, flying, task)
-        yield from self._complete()
-        for future in done:
-            student, name = flying.pop(future.key)
-            self.back[student][name] = _result(future)
-            for task in _first(tasks, 1):
-                self._submit(client, done, flying, task)
-            yield from self._complete()
+        tasks = self._tasks(watch)
+        more = True
+        while more or flying:
+            while more and len(flying) < room:
+                task = next(tasks, None)
+                more = task is not None
+                if isinstance(task, Task):
+                    future = client.submit(work, task, pure=False, retries=RETRIES)
+                    flying[future.key] = task
+                    done.add(future)
+                yield from self._complete()
+            if flying:
+                future = next(done)
+                task = flying.pop(future.key)
+                self.back[task.student][task.notebook] = graded = _result(future)
+                self.known.keep(task, graded)
+                watch.notebook(task.student, task.notebook)
+                yield from self._complete()
 
-    def _submit(self, client: Client, done: as_completed, flying: dict, task: Task) -> None:
-        future = client.submit(work, task, pure=False, retries=RETRIES)
-        flying[future.key] = (task.student, task.notebook)
-        done.add(future)
+    def _tasks(self, watch: Watch) -> Iterator[Task | str]:
+        """A task for each notebook that must be run, read only when there is room for it.
 
-    def _tasks(self) -> Iterator[Task]:
-        """One task a notebook, read only when there is room for it."""
+        After the last of a submission comes its student's name: it may be that nothing is left to run.
+        """
         while self.waiting:
             submission = self.waiting.popleft()
             found = []
@@ -147,7 +108,13 @@ class _Class:
             self.back[submission.student] = {}
             for name, restored in found:
                 seeds = {i: seed_for(self.secret, submission.student, i) for i in self.exercises[name]}
-                yield Task(submission.student, name, restored, seeds)
+                task = self.known.recall(Task(submission.student, name, restored, seeds))
+                if isinstance(task, Graded):
+                    self.back[submission.student][name] = task
+                    watch.notebook(submission.student, name)
+                else:
+                    yield task
+            yield submission.student
 
     def _complete(self) -> Iterator[StudentResult]:
         """Record every student whose notebooks are all back."""
@@ -172,13 +139,13 @@ class _Class:
             items.update({i: _empty(i, "not attempted", reason) for i in ids})
         score, points = self.recorder.total(submission.student)
         seconds = sum(g.seconds for g in graded.values())
-        return StudentResult(submission.student, score, points, items, notes, seconds, len(graded))
+        timing = {name: g.timing for name, g in graded.items()}
+        return StudentResult(submission.student, score, points, items, notes, seconds, timing, len(graded))
 
 
 def exercise_ids(course: Course, name: str) -> list[str]:
     """Exercises that a notebook's graded cells check, in order."""
-    cells = [c for c in course.source_notebook(name).cells if c.metadata.get("nbgrader", {}).get("grade")]
-    return [checks_in(c.source)[-1].exercise_id for c in cells]
+    return [checks_in(c.source)[-1].exercise_id for c in course.source_notebook(name).cells if is_check(c)]
 
 
 def _result(future: Future) -> Graded | None:
@@ -189,14 +156,6 @@ def _result(future: Future) -> Graded | None:
         return None
     finally:
         future.release()
-
-
-def _first(tasks: Iterator[Task], count: int) -> Iterator[Task]:
-    for _ in range(count):
-        task = next(tasks, None)
-        if task is None:
-            return
-        yield task
 
 
 def _empty(exercise_id: str, outcome: str, reason: str) -> ItemResult:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from .. import nbgrader_plugin
 from .course import Course, CourseError
-from .run import Graded
+from .task import Graded
 
 
 class Recorder:

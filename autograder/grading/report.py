@@ -6,12 +6,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ..result import ItemResult
-from .engine import StudentResult
+from .task import StudentResult
 
 SIGNS = {"right": "✓", "partly right": "◐", "wrong": "✗", "not attempted": "–"}
 
@@ -21,26 +22,22 @@ def show(results: list[StudentResult], console: Console, walls: bool) -> None:
     groups: dict[str, list[str]] = {}
     for exercise_id in dict.fromkeys(i for r in results for i in r.items):
         groups.setdefault(exercise_id.partition(".")[0], []).append(exercise_id)
-    table = Table(title="Scores and outcomes", padding=(0, 1))
+    table = Table(title="Scores and outcomes", box=SIMPLE_HEAD, padding=(0, 1), collapse_padding=True, pad_edge=False)
     table.add_column("student", overflow="fold")
     table.add_column("score", justify="right")
-    for head, ids in groups.items():
-        table.add_column(f"{head}.\n" + " ".join(i.partition(".")[2] for i in ids), no_wrap=True)
+    for head in groups:
+        table.add_column(f"{head}.", no_wrap=True)
     for r in results:
-        signs = [_signs(r, ids) for ids in groups.values()]
+        signs = ["".join(_sign(r.items[i]) if i in r.items else " " for i in ids) for ids in groups.values()]
         table.add_row(plain(r.student), f"{r.score:g} / {r.points:g}", *signs)
     console.print(table)
-    console.print("✓ right  ◐ partly right  ✗ wrong  – not attempted  ! ended otherwise  ↺ cell restored")
+    console.print("One sign an exercise, in their order: ✓ right  ◐ partly right  ✗ wrong  – not attempted")
+    console.print("! ended otherwise  ↺ cell restored", soft_wrap=True)
     for r in results:
-        for line in [*_attention(r), *r.notes]:
+        for line in attention(r):
             console.print(plain(f"{r.student}: {line}"), soft_wrap=True)
     if not walls:
         console.print("Graded without a sandbox: student code ran as this user, with this user's rights.")
-
-
-def _signs(result: StudentResult, ids: list[str]) -> str:
-    """One sign an item, each as wide as its heading."""
-    return " ".join(_sign(result.items[i]).ljust(len(i.partition(".")[2])) if i in result.items else "" for i in ids)
 
 
 def _sign(item: ItemResult) -> str:
@@ -51,13 +48,14 @@ def _restored(item: ItemResult) -> bool:
     return any(note.startswith("Restored") for note in item.notes)
 
 
-def _attention(result: StudentResult) -> list[str]:
-    """Items that somebody should look at: ended in another way than by an answer, or brought back to shape."""
-    return [
+def attention(result: StudentResult) -> list[str]:
+    """What somebody should look at: items that ended otherwise than by an answer or were restored, and notes."""
+    items = [
         f"{item.id} {item.outcome}, {item.mark:g} of {item.points:g}" + "".join(f"; {n}" for n in item.notes)
         for item in result.items.values()
         if item.outcome not in SIGNS or _restored(item)
     ]
+    return [*items, *result.notes]
 
 
 def plain(text: str) -> Text:
@@ -84,6 +82,7 @@ def _student(r: StudentResult) -> dict:
         "score": r.score,
         "points": r.points,
         "seconds": round(r.seconds, 3),
+        "timing": r.timing,
         "notebooks": r.notebooks,
         "notes": r.notes,
         "items": items,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ..wire import writable
+from ..text import writable
 
 _DEFINITION = re.compile(r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 MISSING = "# this cell was missing from the submission"
@@ -39,6 +39,11 @@ def grade_id(cell: NotebookNode) -> str | None:
     meta = cell.get("metadata", {}).get("nbgrader")
     value = meta.get("grade_id") if isinstance(meta, dict) else None
     return value if isinstance(value, str) else None
+
+
+def is_check(cell: NotebookNode) -> bool:
+    """Whether a restored cell is graded."""
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
 def restore(submitted: NotebookNode, source: NotebookNode, release: NotebookNode) -> Restored:

@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Callable
 
 from nbformat import NotebookNode
 
 from ..exercises import find
 from ..item import run_item
-from ..judge import Check, RemoteAnswer, checks_in, discreet
+from ..judge import Check, checks_in, discreet
+from ..judge.remote import RemoteAnswer
 from ..result import CaseResult, ItemResult
 from ..sandbox import Process, ProcessLost, Sandbox
 from .outputs import Outputs, escaped, of_verdict, visible
-from .restore import Restored, defined, grade_id
+from .restore import Restored, defined, grade_id, is_check
+from .task import Graded, Task
 
 MAX_REBUILDS = 5
 
 
-@dataclass
-class Graded:
-    """A graded notebook. items: results by grade id of the graded cell."""
-
-    notebook: NotebookNode
-    items: dict[str, ItemResult] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
-    whole: bool = False
-    seconds: float = 0.0
-
-
 def grade_notebook(restored: Restored, sandbox: Sandbox, seed_of: Callable[[str], int]) -> Graded:
+    """Run and judge a notebook that nothing is known of yet; see `grade_task`."""
+    ids = [checks_in(c.source)[-1].exercise_id for c in restored.notebook.cells if is_check(c)]
+    return grade_task(Task("", "", restored, {i: seed_of(i) for i in ids}), sandbox)
+
+
+def grade_task(task: Task, sandbox: Sandbox) -> Graded:
     """Run and judge a notebook; lesson cells are left out unless a name turns out to be missing.
 
-    seed_of: seed of the hidden cases, by exercise id. Errors: none for what a student did.
+    Errors: none for what a student did.
     """
     begun = time.monotonic()
-    run = _Run(restored, sandbox, seed_of, whole=False)
+    run = _Run(task, sandbox, task.whole)
     graded = run.all()
-    if run.missing_names and restored.lessons:
-        graded = _Run(restored, sandbox, seed_of, whole=True).all()
+    if run.missing_names and task.restored.lessons and not task.whole:
+        graded = _Run(task, sandbox, whole=True).all()
     graded.seconds = time.monotonic() - begun
     return graded
 
@@ -47,9 +44,11 @@ def grade_notebook(restored: Restored, sandbox: Sandbox, seed_of: Callable[[str]
 class _Run:
     """One pass over a notebook."""
 
-    def __init__(self, restored: Restored, sandbox: Sandbox, seed_of: Callable[[str], int], whole: bool) -> None:
-        self.restored, self.sandbox, self.seed_of, self.whole = restored, sandbox, seed_of, whole
-        self.graded = Graded(restored.notebook, notes=restored.notes, whole=whole)
+    def __init__(self, task: Task, sandbox: Sandbox, whole: bool) -> None:
+        self.task, self.restored, self.sandbox, self.whole = task, task.restored, sandbox, whole
+        restored = task.restored
+        cells = [NotebookNode(cell) for cell in restored.notebook.cells]  # another pass must find them as they were
+        self.graded = Graded(NotebookNode(restored.notebook, cells=cells), notes=restored.notes, whole=whole)
         self.deadline = time.monotonic() + sandbox.limits.notebook_seconds
         self.where = "the grader's judge" if sandbox.walls else "the grader's judge, without a sandbox"
         self.own_lines = {
@@ -65,9 +64,9 @@ class _Run:
 
     def all(self) -> Graded:
         try:
-            later = [cell for n, cell in enumerate(self.graded.notebook.cells) if not self._step(n, cell)]
+            later = [cell for n, cell in enumerate(self.graded.notebook.cells) if not self._timed(self._step, cell, n)]
             for cell in later:  # a name may be defined below its check
-                self._judge(cell, last=True)
+                self._timed(self._judge, cell, True)
         finally:
             self._end_process()
         for cell in self.graded.notebook.cells:  # what goes on from here is what students may see
@@ -76,11 +75,19 @@ class _Run:
                 cell.source = self.restored.shown.get(grade_id(cell), cell.source)
         return self.graded
 
-    def _step(self, number: int, cell: NotebookNode) -> bool:
+    def _timed(self, step: Callable[..., bool], cell: NotebookNode, *more: object) -> bool:
+        begun = time.monotonic()
+        done = step(cell, *more)
+        if cell.get("outputs") or is_check(cell):
+            spent = self.graded.timing.get(cell["id"], 0.0) + time.monotonic() - begun
+            self.graded.timing[cell["id"]] = round(spent, 4)
+        return done
+
+    def _step(self, cell: NotebookNode, number: int) -> bool:
         """Run or judge one cell; False for a check that finds no answer yet."""
         if cell.cell_type != "code":
             return True
-        if cell.metadata.get("nbgrader", {}).get("grade"):
+        if is_check(cell):
             return self._judge(cell)
         if grade_id(cell) in self.graded.notes:
             self.restored_before.append(f"Restored {grade_id(cell)}: {self.graded.notes[grade_id(cell)]}.")
@@ -126,10 +133,7 @@ class _Run:
     def _judge(self, cell: NotebookNode, last: bool = False) -> bool:
         """Judge a graded cell and put the result in its outputs; False when the answer is not defined yet."""
         checked, gid = checks_in(cell.source)[-1], grade_id(cell)
-        item, missing = self._item(checked, lambda: self._alive().fork())
-        if missing and checked.name in self.lost:
-            lost = self.lost[checked.name]
-            item, missing = self._item(checked, lambda: _raise(lost))
+        item, missing = self._known_or_new(gid, checked)
         self.missing_names |= missing
         if self.rebuilds > 1:
             item.notes.append("The notebook's process died; the cells before were run again in a new one.")
@@ -141,11 +145,22 @@ class _Run:
         cell.outputs = of_verdict(item)
         return last or not (item.outcome == "not attempted" and missing)
 
+    def _known_or_new(self, gid: str, checked: Check) -> tuple[ItemResult, bool]:
+        """What the judge finds, now or in an earlier run of the same cells, and whether a name was missing."""
+        item, missing = self.task.known.get(gid), False
+        if item is None:
+            item, missing = self._item(checked, lambda: self._alive().fork())
+            if missing and checked.name in self.lost:
+                lost = self.lost[checked.name]
+                item, missing = self._item(checked, lambda: _raise(lost))
+        self.graded.judged[gid] = item
+        return replace(item, notes=list(item.notes)), missing
+
     def _item(self, checked: Check, fork: Callable[[], Process]) -> tuple[ItemResult, bool]:
         """An item's result, fit to be shown, and whether a name was missing."""
         answer = RemoteAnswer(checked.name, fork, self.where)
         try:
-            item = run_item(find(checked.exercise_id), answer, self.seed_of(checked.exercise_id))
+            item = run_item(find(checked.exercise_id), answer, self.task.seeds[checked.exercise_id])
         finally:
             answer.close()
         item.cases = [_visible(discreet(case, self.own_lines)) for case in item.cases]

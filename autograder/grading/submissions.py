@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -51,7 +52,13 @@ def find_submissions(course: Course, student: str | None = None) -> list[Submiss
 
 def read(course: Course, path: Path, name: str) -> Restored:
     """A submitted notebook, restored. Errors: Unreadable with the reason."""
-    return restore(_parse(path), course.source_notebook(name), course.release_notebook(name))
+    return restore(_parse(path), *originals(course, name))
+
+
+@cache
+def originals(course: Course, name: str) -> tuple[nbformat.NotebookNode, nbformat.NotebookNode]:
+    """A notebook's source and release, read once; nobody changes them."""
+    return course.source_notebook(name), course.release_notebook(name)
 
 
 def _match(course: Course, submission: Submission) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,22 +17,12 @@ import dask
 from distributed import Client, LocalCluster, Worker, WorkerPlugin, get_worker
 from distributed.security import Security
 
-from ..sandbox import Limits, Sandbox, SandboxUnavailable
+from ..sandbox.limits import Limits, SandboxUnavailable
 from .course import CourseError
-from .restore import Restored
-from .run import Graded, grade_notebook
+from .prepare import prepare
+from .task import Graded, Task
 
 RETRIES = 3  # a task whose worker died starts again elsewhere
-
-
-@dataclass(frozen=True)
-class Task:
-    """One submitted notebook to run and judge."""
-
-    student: str
-    notebook: str
-    restored: Restored
-    seeds: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -65,6 +54,8 @@ class WarmSandbox(WorkerPlugin):
     def setup(self, worker: Worker) -> None:
         import torch
 
+        from ..sandbox import Sandbox
+
         torch.set_num_threads(1)
         worker.autograder_sandbox = Sandbox(self.walls, self.limits)
 
@@ -74,12 +65,14 @@ class WarmSandbox(WorkerPlugin):
 
 def work(task: Task) -> Graded:
     """Run and judge one notebook on the worker that this is called on."""
+    from .run import grade_task  # torch comes with it, which the process that hands out work can do without
+
     worker = get_worker()
     if worker.autograder_sandbox.runner.poll() is not None:  # the template died: this worker gets a new one
         old = worker.autograder_sandbox
         old.close()
-        worker.autograder_sandbox = Sandbox(old.walls, old.limits)
-    return grade_notebook(task.restored, worker.autograder_sandbox, task.seeds.__getitem__)
+        worker.autograder_sandbox = type(old)(old.walls, old.limits)
+    return grade_task(task, worker.autograder_sandbox)
 
 
 @contextlib.contextmanager
@@ -91,7 +84,6 @@ def hired(crew: Crew) -> Iterator[Client]:
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.scheduler.allowed-failures": RETRIES,
     }
-    multiprocessing.set_forkserver_preload([__name__])  # workers share one import of torch
     with dask.config.set(settings), contextlib.ExitStack() as stack:
         client = stack.enter_context(_remote(crew) if crew.scheduler else _local(crew, stack))
         try:
@@ -104,6 +96,7 @@ def hired(crew: Crew) -> Iterator[Client]:
 
 
 def _local(crew: Crew, stack: contextlib.ExitStack) -> Client:
+    prepare()
     cluster = LocalCluster(
         n_workers=crew.size, threads_per_worker=1, processes=True, host="127.0.0.1",
         dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,

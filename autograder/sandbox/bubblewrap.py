@@ -19,6 +19,10 @@ PACKAGE = Path(autograder.__file__).parent
 # rooms that student code has no business in (cases, truths, verdicts, grading): all but one, new ones too
 HIDDEN = tuple(sorted(p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name not in ("sandbox", "__pycache__")))
 NOBODY = 65534
+MISSING = (
+    "bubblewrap is not installed, so student code can't be kept from the course; install it "
+    "(Debian and Ubuntu: apt-get install bubblewrap), or grade code that you trust with --no-sandbox"
+)
 
 
 def available() -> bool:

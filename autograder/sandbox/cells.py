@@ -14,7 +14,7 @@ import numpy
 import torch
 
 from .. import wire
-from ..check import own_traceback
+from ..kernel import own_traceback
 from ..live import Proxy
 
 # nothing that a browser would execute, each up to a size that a page can hold
@@ -144,7 +144,7 @@ def _clean_ground(seed: int) -> None:
     torch.manual_seed(seed)
     random.seed(seed)
     numpy.random.seed(seed % 2**32)
-    torch.set_default_device("cpu")
+    torch.set_default_device(None)
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     torch.use_deterministic_algorithms(False)

@@ -13,45 +13,15 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
 from typing import Any, Callable
 
 from .. import wire
 from . import bubblewrap
 from .frames import HEADER, send_frame
+from .limits import Limits, ProcessLost, SandboxUnavailable
 
 START_SECONDS = 120
 FORK_SECONDS = 5  # of a student's process, which may have been told not to fork
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of one submission. Bytes and seconds; memory is beyond the template's own."""
-
-    memory: int = 1 << 30
-    processes: int = 64
-    file: int = 64 << 20
-    descriptors: int = 256
-    printed: int = 100_000
-    reply: int = 32 << 20
-    cell_seconds: float = 30.0
-    notebook_seconds: float = 300.0
-
-    def of_process(self) -> dict:
-        """Those that a process sets on itself before student code runs."""
-        return {k: v for k, v in asdict(self).items() if k in ("memory", "processes", "file", "descriptors")}
-
-
-class SandboxUnavailable(RuntimeError):
-    """The walls can't be built here; the text says what to do."""
-
-
-class ProcessLost(Exception):
-    """A process that died, ran out of time or broke the rules. `outcome` is one of OUTCOMES."""
-
-    def __init__(self, outcome: str, text: str) -> None:
-        super().__init__(text)
-        self.outcome, self.text = outcome, text
 
 
 class Process:
@@ -216,10 +186,7 @@ class Sandbox(Process):
 
     def __init__(self, walls: bool = True, limits: Limits = Limits()) -> None:
         if walls and not bubblewrap.available():
-            raise SandboxUnavailable(
-                "bubblewrap is not installed, so student code can't be kept from the course; install it "
-                "(Debian and Ubuntu: apt-get install bubblewrap), or grade code that you trust with --no-sandbox"
-            )
+            raise SandboxUnavailable(bubblewrap.MISSING)
         self.walls = walls
         ours, theirs = socket.socketpair()
         args = ["-P", "-m", "autograder.sandbox.server", str(theirs.fileno()), *(["--walls"] if walls else [])]

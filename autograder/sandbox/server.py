@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import pickle
 import resource
@@ -149,6 +150,8 @@ def _warm() -> None:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+    gc.collect()
+    gc.freeze()  # a collection in a fork would visit, and so copy, all that the template holds
 
 
 def _enter() -> None:

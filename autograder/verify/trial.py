@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable
 
-from ..check import LocalAnswer
 from ..exercises.base import Exercise
 from ..item import run_item
+from ..kernel import LocalAnswer
 from ..result import ItemResult
 
 

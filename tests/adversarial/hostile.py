@@ -30,7 +30,7 @@ get_ipython().showtraceback = lambda *args, **kwargs: None
 row.cell("showtraceback replaced", "get_ipython().showtraceback = lambda *a, **k: None", stock=True)
 row.cell("run_cell replaced", "ip = get_ipython()\nip.run_cell = lambda *a, **k: None\nip.run_code = ip.run_cell", stock=True)
 row.cell("check replaced", "import autograder\ndef check(*a, **k): return 2.0\nautograder.check = check", stock=True)
-row.cell("the package's check replaced", "import sys, autograder\nclass Mark(float):\n    __repr__ = lambda s: '2.0'\nfor m in (autograder, sys.modules['autograder.check'], sys.modules['__main__']): m.check = lambda *a, **k: Mark(2)", stock=True)
+row.cell("the package's check replaced", "import sys, autograder\nclass Mark(float):\n    __repr__ = lambda s: '2.0'\nfor m in (autograder, sys.modules['autograder.kernel'], sys.modules['__main__']): m.check = lambda *a, **k: Mark(2)", stock=True)
 row.cell("a result of nan", "check = lambda *a, **k: float('nan')", stock=True)
 row.cell("a result of a hundred points", "check = lambda *a, **k: 100.0", stock=True)
 row.cell("a result that can't be read", "check = lambda *a, **k: 'passed'", stock=True)

@@ -1,0 +1,14 @@
+"""Start what local workers are forked from, while the command itself still imports what it needs."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing import forkserver
+
+LOADED = ["autograder.grading.run", "autograder.grading.workers", "distributed.nanny"]
+
+
+def prepare() -> None:
+    """Have a process import torch and the judge once, for all workers of this machine; returns at once."""
+    multiprocessing.set_forkserver_preload(LOADED)
+    forkserver.ensure_running()
