@@ -182,18 +182,19 @@ def test_no_answers_without_exercise():
     assert {path.name for path in (ROOT / "tests" / "answers").iterdir() if path.is_dir()} <= set(EXERCISES)
 
 
-# Each room of the package, and the rooms that it must not know. `wire`, `live` and `result` lie below all.
+# Each room of the package, and the rooms that it must not know. `text`, `wire`, `live` and `result` lie below all.
 ABOVE = ("cli", "grading", "build", "verify", "nbgrader_plugin")
 FORBIDDEN = {
-    "runs": (*ABOVE, "judge", "sandbox", "check", "item", "render", "exercises"),
-    "exercises": (*ABOVE, "judge", "sandbox", "check", "item", "render"),
-    "check": (*ABOVE, "judge", "sandbox"),
+    "runs": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises"),
+    "exercises": (*ABOVE, "judge", "sandbox", "kernel", "item", "render"),
+    "kernel": (*ABOVE, "judge", "sandbox"),
     "sandbox": (*ABOVE, "judge", "exercises", "runs", "item", "render"),
     "judge": ABOVE,
     "build": ("cli", "grading", "verify", "nbgrader_plugin", "judge", "sandbox"),
     "grading": ("cli", "verify"),
-    "wire": (*ABOVE, "judge", "sandbox", "check", "item", "render", "exercises", "runs"),
-    "result": (*ABOVE, "judge", "sandbox", "check", "item", "render", "exercises", "runs"),
+    "wire": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
+    "result": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
+    "text": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
 }
 
 
