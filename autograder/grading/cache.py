@@ -124,8 +124,8 @@ def code_of(exercise_id: str) -> str:
     own = {name for name, text in modules.items() if f'"{exercise_id}"' in text} or set(modules)
     new = own
     while new:
-        imported = {n for name in new for n in re.findall(r"^\s*from \.(\w+) import", modules[name], re.M)}
-        new = (imported & set(modules)) - own
+        lines = [line for name in new for line in re.findall(r"^\s*from \.(\w* import .*)", modules[name], re.M)]
+        new = {word for line in lines for word in re.findall(r"\w+", line)} & set(modules) - own
         own |= new
     return _digest([*(f"exercises/{name}.py" for name in sorted(own)), *SHARED, *_room(*SHARED_ROOMS)])
 
