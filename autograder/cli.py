@@ -110,7 +110,7 @@ def _grade(options: argparse.Namespace) -> int:
     console.print(f"{notebooks} notebooks in {seconds:.1f} s, {seconds / max(notebooks, 1):.2f} s a notebook")
     if not options.no_feedback:
         wanted = [r.student for r in results if not r.failed and (r.fresh or not _has_page(course, r))]
-        for student in write_feedback(course, wanted):
+        for student in write_feedback(course, wanted, crew.size):
             console.print(report.plain(f"{student}: no feedback page could be written"))
         console.print(f"feedback: {course.feedback}   report: {course.home / 'report.json'}", soft_wrap=True)
     return 1 if any(r.failed for r in results) else 0

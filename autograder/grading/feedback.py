@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 from nbgrader.converters import GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -19,17 +24,18 @@ from .course import Course
 
 # What a browser may do with a page: show text, styles and images that lie in the page itself.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+LEFT_OUT = "*Lesson cells that are as they came are left out here; they are in your own notebook.*"
 ACTIVE = ("script", "iframe", "object", "embed", "link", "base", "form", "meta[http-equiv]")
 
 
 class InertPage(HTMLExporter):
-    """nbgrader's feedback page without scripts, and with a policy that lets nothing run or leave.
+    """nbgrader's feedback page of a student's own work, without scripts and with a policy that lets nothing leave.
 
     Formulas stay as they were typed: what would set them is a script from another host.
     """
 
     def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kw: Any) -> tuple[str, dict]:
-        html, resources = super().from_notebook_node(nb, resources, **kw)
+        html, resources = super().from_notebook_node(own_work(nb), resources, **kw)
         page = BeautifulSoup(html, features="html.parser")
         for element in page.select(", ".join(ACTIVE)):
             element.decompose()
@@ -38,23 +44,57 @@ class InertPage(HTMLExporter):
         return str(page), resources
 
 
-def write_feedback(course: Course, students: list[str]) -> list[str]:
+def own_work(nb: NotebookNode) -> NotebookNode:
+    """The notebook without the lesson cells that a student left as they came, but for the text of each task."""
+    lesson = [bool(cell.metadata.get("autograder", {}).get("lesson")) for cell in nb.cells]
+    above = [bool(cell.metadata.get("nbgrader", {}).get("solution")) for cell in nb.cells[1:]] + [False]
+    kept = [
+        cell
+        for cell, is_lesson, is_task in zip(nb.cells, lesson, above)
+        if not is_lesson or (is_task and cell.cell_type == "markdown")
+    ]
+    if len(kept) < len(nb.cells):
+        kept.insert(0, new_markdown_cell(LEFT_OUT, id="left-out"))
+    return NotebookNode(nb, cells=kept)
+
+
+def write_feedback(course: Course, students: list[str], workers: int = 1) -> list[str]:
     """Write feedback/STUDENT/ASSIGNMENT/*.html for the students that have a graded notebook.
 
-    Returns: students whose pages could not be written; the others have theirs.
+    workers: processes to do it with. Returns: students whose pages could not be written; the others have theirs.
     """
-    here, failed = os.getcwd(), []
-    os.chdir(course.root)
+    write = partial(_write, course.root, course.assignment)
+    workers = min(workers, len(students))
+    written = _side_by_side(write, students, workers) if workers > 1 else [write(student) for student in students]
+    return [student for student, done in zip(students, written) if not done]
+
+
+def _side_by_side(write: Callable[[str], bool], students: list[str], workers: int) -> list[bool]:
     try:
-        for student in students:
-            if any((course.autograded / student / course.assignment).glob("*.ipynb")):
-                try:
-                    _convert(course, student)
-                except NbGraderException:
-                    failed.append(student)
+        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("forkserver")) as pool:
+            return list(pool.map(write, students))
+    except BrokenProcessPool:  # one of them was killed; a page takes as long in this process
+        return [write(student) for student in students]
+
+
+def _write(root: Path, assignment: str, student: str) -> bool:
+    """One student's pages; nbgrader works in the course folder."""
+    course, here = _course(root, assignment), os.getcwd()
+    if not any((course.autograded / student / course.assignment).glob("*.ipynb")):
+        return True
+    os.chdir(root)
+    try:
+        _convert(course, student)
+    except NbGraderException:
+        return False
     finally:
         os.chdir(here)
-    return failed
+    return True
+
+
+@cache
+def _course(root: Path, assignment: str) -> Course:
+    return Course.at(root, assignment)
 
 
 class _OneStudent(GenerateFeedback):

@@ -171,10 +171,11 @@ def _flags(cell: NotebookNode) -> tuple:
 
 def _plain(cell: NotebookNode, kind: str, lesson: bool) -> NotebookNode:
     """A cell that the source does not own: text and type, and no metadata that a tool would obey."""
+    metadata = {"autograder": {"lesson": True}} if lesson else {}
     if kind == "code":
-        return new_code_cell(cell.source)
+        return new_code_cell(cell.source, metadata=metadata)
     text = cell.source if lesson and kind == "markdown" else literal(cell.source)
-    return new_markdown_cell(text)
+    return new_markdown_cell(text, metadata=metadata)
 
 
 def literal(text: str) -> str:
