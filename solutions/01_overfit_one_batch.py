@@ -403,7 +403,7 @@ def loss_floor(x: torch.Tensor, y: torch.Tensor, num_classes: int, label_smoothi
     """
     ### BEGIN SOLUTION
     _, group = torch.unique(x.reshape(len(x), -1), dim=0, return_inverse=True)
-    one_hot = F.one_hot(y, num_classes).double()
+    one_hot = F.one_hot(y, num_classes)
     target = (1 - label_smoothing) * one_hot + label_smoothing / num_classes
     total = 0.0
     for g in range(int(group.max()) + 1):
@@ -561,9 +561,9 @@ def why_not_zero(fit) -> dict:
         ("nothing", {}),
         ("label smoothing", {"label_smoothing": 0.0}),
         ("regularization", {"weight_decay": 0.0}),
-        ("regularization", {"max_norm": settings["max_norm"][-1]}),
+        ("regularization", {"max_norm": settings["max_norm"][1]}),
         ("unsuitable loss", {"loss": "cross entropy"}),
-        ("capacity", {"width": settings["width"][-1]}),
+        ("capacity", {"width": settings["width"][1]}),
         ("capacity", {"activation": "relu"}),
         ("learning rate", {"lr": 0.5}),
         ("learning rate", {"lr": 0.1}),  # for inputs that are large numbers

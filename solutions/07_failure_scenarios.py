@@ -353,7 +353,7 @@ def label_log_prob(logits: Tensor, labels: Tensor) -> Tensor:
     Example: label_log_prob(torch.tensor([[1000.0, -1000.0]]), torch.tensor([1])) is tensor([-2000.]).
     """
     ### BEGIN SOLUTION
-    return F.log_softmax(logits, dim=1).gather(1, labels[:, None]).squeeze(1)
+    return F.log_softmax(logits, 1).gather(1, labels[:, None]).squeeze(1)
     ### END SOLUTION
 
 

@@ -237,8 +237,8 @@ def hot_spots(events: list[dict]) -> dict:
     ### BEGIN SOLUTION
     spans = [e for e in events if e.get("ph") == "X"]
     steps = [e for e in spans if e["cat"] == "user_annotation" and e["name"].startswith("ProfilerStep#")]
-    thread = (steps[0]["pid"], steps[0]["tid"])
-    own = [e for e in spans if (e["pid"], e["tid"]) == thread]
+    threads = {(e["pid"], e["tid"]) for e in steps}
+    own = [e for e in spans if (e["pid"], e["tid"]) in threads]
     ops = sorted((e for e in own if e["cat"] == "cpu_op"), key=lambda e: (e["ts"], -e["dur"]))
 
     def end(event):
@@ -254,25 +254,22 @@ def hot_spots(events: list[dict]) -> dict:
         still_open.append(op)
     operator = max(self_us, key=self_us.get)
 
-    stall, middle, least = 0.0, 0.0, 0.0
+    gaps = []
     for step in steps:
         latest = step["ts"]
-        borders = [(op["ts"], end(op)) for op in ops if step["ts"] <= op["ts"] < end(step)]
-        for start, stop in [*borders, (end(step), end(step))]:
-            if start - latest > stall:
-                stall, middle, least = start - latest, (start + latest) / 2, 0.1 * step["dur"]
+        inside = [(op["ts"], end(op)) for op in ops if step["ts"] <= op["ts"] and end(op) <= end(step)]
+        for start, stop in [*inside, (end(step), end(step))]:
+            gaps.append((start - latest, (start + latest) / 2, step["dur"]))
             latest = max(latest, stop)
+    longest, middle, length = max(gaps)
 
-    during = None
-    if stall < least:
-        stall = 0.0
-    else:
-        around = [
-            e for e in own
-            if e["cat"] == "user_annotation" and e["ts"] <= middle <= end(e) and not e["name"].startswith("ProfilerStep#")
-        ]
+    found = {"operator": operator, "self_us": float(self_us[operator]), "stall_us": 0.0, "during": None}
+    if longest >= 0.1 * length:
+        notes = [e for e in own if e["cat"] == "user_annotation" and e not in steps]
+        around = [e for e in notes if e["ts"] <= middle <= end(e)]
         during = min(around, key=lambda e: e["dur"])["name"] if around else None
-    return {"operator": operator, "self_us": float(self_us[operator]), "stall_us": stall, "during": during}
+        found.update(stall_us=longest, during=during)
+    return found
     ### END SOLUTION
 
 

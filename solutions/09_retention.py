@@ -508,13 +508,12 @@ def diagnose(run) -> dict:
     run.step(0, lr=0.0)
     second = norm(run.gradients().values())
     run.zero_grad()
-    run.step(0, lr=0.0)
+    run.step(0)
     cleared = norm(run.gradients().values())
     if second > 1.01 * cleared:
         return found("zero_grad", second, cleared)
 
     # then a pass: what has a gradient and does not move?
-    run.reset()
     start, pulled = run.parameters(), set()
     for i in range(count):
         run.step(i)

@@ -247,3 +247,31 @@ SHAPES: dict[str, Callable[[random.Random], list[Node]]] = {
     "": _plain, "parent": _parent, "recursive": _recursive, "frequent": _frequent,
     "crowd": _crowd, "tail": _tail, "annotated": _annotated,
 }  # fmt: skip
+
+
+def touching(rng: random.Random) -> list[dict]:
+    """Three steps in whole microseconds, each of 1,000: whatever ends does so where the next thing starts.
+
+    The first step ends with a pause of exactly a tenth; the others are full. An operator and the one that it
+    calls first start together.
+    """
+    pid, first = rng.randint(2_000, 60_000), 5_239_988_000_000.0 + rng.randint(0, 10**6)
+    outer, hot, second, third = rng.sample(WRAPPERS, 1) + rng.sample(HEAVY, 3)
+    events = []
+
+    def write(cat: str, name: str, start: int, length: int) -> None:
+        where = {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": pid}
+        events.append({**where, "ts": first + start, "dur": float(length)})
+
+    for number in range(3):
+        at = 1000 * number
+        write("user_annotation", f"ProfilerStep#{number + 2}", at, 1000)
+        write("cpu_op", outer, at, 600)
+        write("cpu_op", hot, at, 350)
+        write("cpu_op", second, at + 350, 200)
+        write("cpu_op", third, at + 600, 300)
+        if number:
+            write("cpu_op", second, at + 900, 100)
+        else:
+            write("user_annotation", "next(loader)", at + 880, 120)
+    return events

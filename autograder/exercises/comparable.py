@@ -23,7 +23,8 @@ def hidden(rng: random.Random) -> Iterator[Case]:
     g = torch.Generator().manual_seed(rng.getrandbits(62))
     yield _case("batches of 9 rows and of 1 row", g, ("mean", (9, 9, 1)), ("mean", (1, 9)))
     yield _case("a sum with a penalty, and a weighted run", g, ("sum", (4, 3)), ("none", (5, 1)), penalty=0.9)
-    yield _case("a batch without a scored target", g, ("mean", (3, 4)), ("none", (2, 2, 2)), blank=True)
+    yield _case("a batch without a scored target", g, ("mean", (3, 4, 2)), ("none", (2, 2, 2)), blank=1)
+    yield _case("the last batch without a scored target", g, ("sum", (3, 4)), ("mean", (2, 2)), blank=1)
     yield _case("few scored targets", g, ("none", (4, 2)), ("mean", (8, 1)), keep=0.25, penalty=0.2)
     yield _case("every target scored", g, ("sum", (2, 7)), ("mean", (7, 2)), keep=1.0)
     yield _case("class weights from 0.1 to 10", g, ("none", (6, 3)), ("none", (1, 2)), spread=10.0)
@@ -37,9 +38,10 @@ def _case(
     *recipes: tuple,
     penalty: float = 0.0,
     keep: float = 0.6,
-    blank: bool = False,
+    blank: int = -1,
     spread: float = 3.0,
 ) -> Case:
+    """Two runs by their recipes (reduction, rows of each batch); blank: the batch without a scored target."""
     runs = [_run(g, reduction, sizes, penalty, keep, blank, spread) for reduction, sizes in recipes]
     return Case(name, tuple(log for log, _ in runs), tuple(loss for _, loss in runs))
 
@@ -50,7 +52,7 @@ def _run(
     sizes: tuple,
     penalty: float,
     keep: float,
-    blank: bool,
+    blank: int,
     spread: float,
 ) -> tuple[dict, float]:
     """A run's log and its loss per scored target, kept in float64 beside the log."""
@@ -62,7 +64,7 @@ def _run(
         targets = torch.randint(0, CLASSES, (rows, 5), generator=g)
         mask = torch.rand(rows, 5, generator=g) < keep
         mask[0, i % 5] = True
-        if blank and i == len(sizes) - 1:
+        if i == blank:
             mask[:] = False
         total, count = total + raw[mask].double().sum().item(), count + int(mask.sum())
         batches.append(

@@ -99,6 +99,7 @@ def hidden_audit(rng: random.Random) -> Iterator[Case]:
     yield _audit_case("thirty rows against twenty, in raw units", g, 30, 20, offset=5000.0)
     yield _audit_case("fifteen rows against ten", g, 15, 10, shared=3, near=2)
     yield _audit_case("people with many rows", g, 24, 12, shared=2)
+    yield _whole_units(g)
 
 
 def _audit_case(
@@ -125,6 +126,17 @@ def _audit_case(
         val[4] = train[5]
         val[4, 2] += 5 * TOLERANCE  # all features but one agree
     return Case(name, (train, train_groups, val, val_groups, TOLERANCE))
+
+
+def _whole_units(g: torch.Generator) -> Case:
+    """Readings in whole units: twins that differ by the tolerance itself, and rows that differ by one more."""
+    train = 10.0 * torch.randint(-9, 10, (8, 5), generator=g) + 100.0 * torch.arange(8)[:, None]
+    val = train[:6] + 50.0
+    for row, step in ((1, 1.0), (4, 2.0)):
+        val[row] = train[row + 2]
+        val[row, row] += step
+    names = [f"t{i}" for i in range(8)], [f"v{i}" for i in range(6)]
+    return Case("readings in whole units, tolerance one unit", (train, names[0], val, names[1], 1.0))
 
 
 def _audit_truth(case: Case) -> dict:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import Any, Iterator
 
 from ..result import Case, Verdict
-from ._traces import SHAPES, Build
+from ._traces import SHAPES, Build, touching
 from .base import Exercise, describe, right, wrong
 
 KEYS = ("operator", "self_us", "stall_us", "during")
@@ -37,6 +37,7 @@ def hidden(rng: random.Random) -> Iterator[Case]:
     yield _case("a loading thread and no pause", rng, stall="", thread=True)
     yield _case("a trace with Python frames", rng, stall="note", python=True)
     yield _case("an annotation inside an operator", rng, stall="", shape="annotated", python=True)
+    yield Case("events that touch, and a pause of exactly a tenth", (touching(rng),))
 
 
 def _case(name: str, rng: random.Random, stall: str, shape: str = "", thread: bool = False,
@@ -141,7 +142,7 @@ def _judge_operator(answer: dict, found: dict) -> Verdict | None:
 
 def _judge_stall(answer: dict, found: dict) -> Verdict | None:
     name, length = found["stall"]
-    if not abs(answer["stall_us"] - length) <= CLOSE_US:
+    if not abs(answer["stall_us"] - length) <= (CLOSE_US if length else 0.0):
         look = "a gap opens where the latest end so far lies before the next start"
         if not length:
             look = "is your gap a tenth of its step, and does really no operator run in it?"
