@@ -14,7 +14,7 @@ from ..sandbox import bubblewrap
 from ..sandbox.limits import SandboxUnavailable
 from .course import Course
 from .known import Notebooks, Submissions
-from .record import Recorder
+from .record import Recorder, Unrecordable
 from .restore import is_check
 from .submissions import Submission, Unreadable, find_submissions, read
 from .task import Graded, StudentResult, Task, Watch
@@ -119,25 +119,31 @@ class _Class:
     def _complete(self) -> Iterator[StudentResult]:
         """Record every student whose notebooks are all back."""
         for student in [s for s in self.open if set(self.back[s]) == set(self.open[s].files)]:
-            yield self._record(self.open.pop(student), self.back.pop(student))
+            submission, graded = self.open.pop(student), self.back.pop(student)
+            try:
+                yield self._record(submission, graded)
+            except Unrecordable as error:
+                notes = [*submission.notes, str(error)]
+                yield StudentResult(student, 0.0, 0.0, {}, notes, failed=list(self.exercises))
 
     def _record(self, submission: Submission, graded: dict[str, Graded | None]) -> StudentResult:
         failed = [name for name, result in graded.items() if result is None]
         if failed:  # never a zero: the scores stay as they were, and the same command tries again
             items = {i: _empty(i, "infrastructure failure", "grade again") for n in failed for i in self.exercises[n]}
             return StudentResult(submission.student, 0.0, 0.0, items, submission.notes, failed=failed)
-        notes = [*submission.notes, *self.recorder.begin(submission.student, submission.folder)]
         items: dict[str, ItemResult] = {}
-        for name, ids in self.exercises.items():
-            if name in graded:
-                self.recorder.notebook(submission.student, name, graded[name])
-                items.update({item.id: item for item in graded[name].items.values()})
-                continue
-            reason = submission.problems[name]
-            self.recorder.missing(submission.student, name, reason)
-            notes += [reason] if ids else []
-            items.update({i: _empty(i, "not attempted", reason) for i in ids})
-        score, points = self.recorder.total(submission.student)
+        with self.recorder.submission(submission.student, submission.folder) as entry:
+            notes = [*submission.notes, *entry.notes]
+            for name, ids in self.exercises.items():
+                if name in graded:
+                    entry.notebook(name, graded[name])
+                    items.update({item.id: item for item in graded[name].items.values()})
+                    continue
+                reason = submission.problems[name]
+                entry.missing(name, reason)
+                notes += [reason] if ids else []
+                items.update({i: _empty(i, "not attempted", reason) for i in ids})
+            score, points = entry.total()
         seconds = sum(g.seconds for g in graded.values())
         timing = {name: g.timing for name, g in graded.items()}
         return StudentResult(submission.student, score, points, items, notes, seconds, timing, len(graded))
