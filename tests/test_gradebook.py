@@ -19,7 +19,7 @@ from autograder.grading.engine import grade_class
 from autograder.grading.workers import Crew
 
 from . import example_class, postgres
-from .conftest import ROOT, needs_bubblewrap
+from .conftest import needs_bubblewrap
 
 ASSIGNMENT = "s19-debugging"
 needs_postgres = pytest.mark.skipif(
@@ -40,14 +40,7 @@ def server():
 @pytest.fixture(scope="module")
 def pattern(tmp_path_factory):
     """One notebook and a few students, its cells and points noted in sqlite."""
-    root = tmp_path_factory.mktemp("pattern") / "course"
-    for folder in ("solutions", "notebooks"):
-        (root / folder / ASSIGNMENT).mkdir(parents=True)
-        for path in (ROOT / folder / ASSIGNMENT).glob("01_*.ipynb"):
-            shutil.copy(path, root / folder / ASSIGNMENT)
-    shutil.copy(ROOT / "nbgrader_config.py", root)
-    assert register(root) == ""
-    made = Course.at(root)
+    made = example_class.small_course(tmp_path_factory.mktemp("pattern") / "course")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(example_class, "STUDENTS", {s: example_class.STUDENTS[s] for s in STUDENTS})
         example_class.write(made)
@@ -56,7 +49,7 @@ def pattern(tmp_path_factory):
     (made.submitted / LONG / ASSIGNMENT).mkdir(parents=True)
     (made.home / "secret").write_text("5a" * 32 + "\n")  # all copies draw the same cases
     (made.home / "secret").chmod(0o600)
-    return root
+    return made.root
 
 
 def copied(pattern, root, url=""):

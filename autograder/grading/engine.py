@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from typing import Iterator
 
@@ -21,6 +23,7 @@ from .task import Graded, StudentResult, Task, Watch
 from .workers import RETRIES, Crew, hired, work
 
 AHEAD = 4  # tasks queued for each worker; more would only fill memory
+WORKERS_COUNTED = 5.0  # seconds between two looks at how many there are; on a cluster they come and go
 
 
 def grade_class(
@@ -54,6 +57,19 @@ def grade_class(
                 yield result
 
 
+class _Room:
+    """How many tasks may be on the way: some for each worker of the moment, asked now and then."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.asked, self.room = client, -math.inf, 0
+
+    def now(self) -> int:
+        if time.monotonic() - self.asked > WORKERS_COUNTED:
+            self.room = AHEAD * max(1, len(self.client.nthreads()))
+            self.asked = time.monotonic()
+        return self.room
+
+
 class _Class:
     """The submissions of one run: those not yet recorded, and what came back of each."""
 
@@ -70,15 +86,15 @@ class _Class:
         """Keep the workers busy and record what comes back, student by student."""
         flying: dict[str, Task] = {}
         done = as_completed()
-        room = AHEAD * max(1, len(client.scheduler_info()["workers"]))
+        room = _Room(client)
         tasks = self._tasks(watch)
         more = True
         while more or flying:
-            while more and len(flying) < room:
+            while more and len(flying) < room.now():
                 task = next(tasks, None)
                 more = task is not None
                 if isinstance(task, Task):
-                    future = client.submit(work, task, pure=False, retries=RETRIES)
+                    future = client.submit(work, task, self.known.walls, pure=False, retries=RETRIES)
                     flying[future.key] = task
                     done.add(future)
                 yield from self._complete()
