@@ -38,12 +38,13 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# bubblewrap walls student code in while grading; chromium is for tests in a browser.
+# bubblewrap walls student code in while grading; for tests chromium is a browser and postgresql a gradebook.
 debian:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		wanted=; \
 		command -v bwrap >/dev/null || wanted="$$wanted bubblewrap"; \
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
+		ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || wanted="$$wanted postgresql"; \
 		if [ -n "$$wanted" ]; then \
 			echo "installing$$wanted"; \
 			{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive \

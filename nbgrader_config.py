@@ -3,6 +3,7 @@
 nbgrader's commands run in this folder as they are; only its public trait lists are used.
 """
 
+import os
 from pathlib import Path
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
@@ -31,7 +32,8 @@ c.CourseDirectory.release_directory = "notebooks"
 c.CourseDirectory.submitted_directory = "grading/submitted"
 c.CourseDirectory.autograded_directory = "grading/autograded"
 c.CourseDirectory.feedback_directory = "grading/feedback"
-c.CourseDirectory.db_url = f"sqlite:///{root}/grading/gradebook.db"
+# Another database, named in the environment: postgresql+psycopg://NAME@HOST/DATABASE, password in ~/.pgpass.
+c.CourseDirectory.db_url = os.environ.get("AUTOGRADER_GRADEBOOK_URL") or f"sqlite:///{root}/grading/gradebook.db"
 
 # A submission takes the shape of its source before nbgrader reads it.
 c.OverwriteCells.add_missing_cells = True

@@ -14,10 +14,13 @@ from typing import Callable
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from autograder.build import register
 from autograder.grading.course import Course
 from autograder.judge import checks_in
 
-ANSWERS = Path(__file__).parent / "answers"
+ROOT = Path(__file__).resolve().parents[1]
+ANSWERS = ROOT / "tests" / "answers"
+SOURCE, RELEASE = "solutions/s19-debugging", "notebooks/s19-debugging"
 
 # Turns asserts and checks into nothing and keeps tracebacks off the page: four lines that earn
 # full marks wherever the absence of an error is taken for a right answer.
@@ -86,6 +89,17 @@ STUDENTS: dict[str, Callable[[dict], None]] = {
 }
 
 
+def small_course(root: Path) -> Course:
+    """A course of notebook 01 alone, its cells and points in the gradebook, nothing handed in yet."""
+    for folder in (SOURCE, RELEASE):
+        (root / folder).mkdir(parents=True)
+        for path in (ROOT / folder).glob("01_*.ipynb"):
+            shutil.copy(path, root / folder)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    assert register(root) == ""
+    return Course.at(root)
+
+
 def write(course: Course) -> list[str]:
     """Write the class into the course's submitted folder; earlier submissions of these students go."""
     for student, fill in STUDENTS.items():
@@ -102,5 +116,5 @@ def write(course: Course) -> list[str]:
 
 
 if __name__ == "__main__":
-    here = Course.at(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1])
+    here = Course.at(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT)
     print(f"{len(write(here))} submissions in {here.submitted}")

@@ -15,7 +15,10 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from sqlalchemy import NullPool, create_engine
+from traitlets.config.loader import PyFileConfigLoader
 
+from .. import database
 from ..exercises import find as find_exercise
 from . import claims
 from .compare import differences
@@ -56,21 +59,32 @@ def check_built(root: Path, find: Find = find_exercise) -> list[Problem]:
 
 
 def register(root: Path) -> str:
-    """Note cells and points of the solved notebooks in grading/gradebook.db, for stock nbgrader.
+    """Note cells and points of the solved notebooks in the course's gradebook, for stock nbgrader.
 
     Returns: an empty string, or why a gradebook with submissions keeps the earlier release.
-    Errors: BuildError where nbgrader fails for another reason.
+    Errors: BuildError where the gradebook can't be opened or nbgrader fails for another reason.
     """
+    url = _gradebook(root)
     with tempfile.TemporaryDirectory() as folder:
         scratch = _scratch(Course(root), Path(folder))
         shutil.copytree(Course(root).solved, scratch.solved, dirs_exist_ok=True, ignore=_not_notebooks)
         try:
-            generate_assignment(scratch, root / "grading" / "gradebook.db")
+            generate_assignment(scratch, url)
         except BuildError as error:
             if "submissions associated" in str(error):
-                return "grading/gradebook.db holds submissions to an earlier release and keeps that release"
+                return f"{database.shown(url)} holds submissions to an earlier release and keeps that release"
             raise
     return ""
+
+
+def _gradebook(root: Path) -> str:
+    """URL of the course's gradebook, which can be opened. Errors: BuildError."""
+    url = database.db_url(PyFileConfigLoader(CONFIG, path=str(root)).load_config(), root)
+    try:
+        create_engine(url, poolclass=NullPool).connect().close()
+    except database.ERRORS as error:
+        raise BuildError([Problem(CONFIG, "", database.why_not(url, error))]) from None
+    return url
 
 
 def _make(course: Course, folder: Path, find: Find, run: bool) -> Course:
@@ -84,7 +98,7 @@ def _make(course: Course, folder: Path, find: Find, run: bool) -> Course:
     scratch = _scratch(course, folder)
     for file, nb in notebooks.items():
         _write(nb, scratch.solved / f"{Path(file).stem}.ipynb")
-    generate_assignment(scratch, folder / "gradebook.db")
+    generate_assignment(scratch, f"sqlite:///{folder}/gradebook.db")
     _refuse([p for file, nb in notebooks.items() for p in _released_problems(scratch, file, nb)])
     return scratch
 

@@ -10,31 +10,30 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from . import delimiters
-from .course import ASSIGNMENT, BuildError, Course, Problem
+from .course import ASSIGNMENT, CONFIG, BuildError, Course, Problem
 from .text import grader
 
 STUB = "raise NotImplementedError()"
 
 
-def generate_assignment(course: Course, database: Path) -> None:
-    """Run stock nbgrader on a course's solved notebooks; it fills the folder of released ones.
+def generate_assignment(course: Course, db_url: str) -> None:
+    """Run stock nbgrader on a scratch course's solved notebooks; it fills the folder of released ones.
 
-    database: sqlite file of the gradebook in which nbgrader notes cells and points.
+    db_url: the gradebook in which nbgrader notes cells and points; it goes into the scratch course's
+    configuration, since other users may read a command line.
     Errors: BuildError with nbgrader's last words.
     """
-    database.parent.mkdir(parents=True, exist_ok=True)
+    with open(course.root / CONFIG, "a", encoding="utf-8") as file:
+        for name, value in (("root", str(course.root)), ("db_url", db_url)):
+            file.write(f"\nget_config().CourseDirectory.{name} = {value!r}\n")
     folder = str(Path(sys.executable).parent)  # nbgrader calls alembic by name
     done = subprocess.run(
-        [
-            sys.executable, "-m", "nbgrader", "generate_assignment", ASSIGNMENT, "--force",
-            f"--CourseDirectory.root={course.root}",
-            f"--CourseDirectory.db_url=sqlite:///{database}",
-        ],
+        [sys.executable, "-m", "nbgrader", "generate_assignment", ASSIGNMENT, "--force"],
         cwd=course.root,
         env={**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}"},
         capture_output=True,
         text=True,
-    )  # fmt: skip
+    )
     if done.returncode:
         words = "\n".join((done.stdout + done.stderr).strip().splitlines()[-40:])
         raise BuildError([Problem(f"solutions/{ASSIGNMENT}", "", f"nbgrader generate_assignment failed:\n{words}")])

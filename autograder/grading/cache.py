@@ -102,6 +102,12 @@ def versions() -> str:
     return key_of(platform.python_version(), platform.machine(), packages)
 
 
+@once
+def software() -> str:
+    """Digest of this package and of what computes: workers elsewhere must have the same."""
+    return key_of(versions(), _digest(sorted(str(p.relative_to(PACKAGE)) for p in PACKAGE.rglob("*.py"))))
+
+
 @dataclass(frozen=True)
 class Kept:
     """A graded notebook in the cache. judges: digest of the code that judged each item, by grade id."""

@@ -77,7 +77,9 @@ class Course:
 
     @property
     def db_url(self) -> str:
-        return self.config.CourseDirectory.get("db_url", f"sqlite:///{self.root / 'gradebook.db'}")
+        from ..database import db_url  # sqlalchemy comes with it, which a worker can do without
+
+        return db_url(self.config, self.root)
 
     @property
     def course_id(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from typing import Iterator
 
@@ -14,13 +16,14 @@ from ..sandbox import bubblewrap
 from ..sandbox.limits import SandboxUnavailable
 from .course import Course
 from .known import Notebooks, Submissions
-from .record import Recorder
+from .record import Recorder, Unrecordable
 from .restore import is_check
 from .submissions import Submission, Unreadable, find_submissions, read
 from .task import Graded, StudentResult, Task, Watch
 from .workers import RETRIES, Crew, hired, work
 
 AHEAD = 4  # tasks queued for each worker; more would only fill memory
+WORKERS_COUNTED = 5.0  # seconds between two looks at how many there are; on a cluster they come and go
 
 
 def grade_class(
@@ -54,6 +57,19 @@ def grade_class(
                 yield result
 
 
+class _Room:
+    """How many tasks may be on the way: some for each worker of the moment, asked now and then."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.asked, self.room = client, -math.inf, 0
+
+    def now(self) -> int:
+        if time.monotonic() - self.asked > WORKERS_COUNTED:
+            self.room = AHEAD * max(1, len(self.client.nthreads()))
+            self.asked = time.monotonic()
+        return self.room
+
+
 class _Class:
     """The submissions of one run: those not yet recorded, and what came back of each."""
 
@@ -70,15 +86,15 @@ class _Class:
         """Keep the workers busy and record what comes back, student by student."""
         flying: dict[str, Task] = {}
         done = as_completed()
-        room = AHEAD * max(1, len(client.scheduler_info()["workers"]))
+        room = _Room(client)
         tasks = self._tasks(watch)
         more = True
         while more or flying:
-            while more and len(flying) < room:
+            while more and len(flying) < room.now():
                 task = next(tasks, None)
                 more = task is not None
                 if isinstance(task, Task):
-                    future = client.submit(work, task, pure=False, retries=RETRIES)
+                    future = client.submit(work, task, self.known.walls, pure=False, retries=RETRIES)
                     flying[future.key] = task
                     done.add(future)
                 yield from self._complete()
@@ -119,25 +135,31 @@ class _Class:
     def _complete(self) -> Iterator[StudentResult]:
         """Record every student whose notebooks are all back."""
         for student in [s for s in self.open if set(self.back[s]) == set(self.open[s].files)]:
-            yield self._record(self.open.pop(student), self.back.pop(student))
+            submission, graded = self.open.pop(student), self.back.pop(student)
+            try:
+                yield self._record(submission, graded)
+            except Unrecordable as error:
+                notes = [*submission.notes, str(error)]
+                yield StudentResult(student, 0.0, 0.0, {}, notes, failed=list(self.exercises))
 
     def _record(self, submission: Submission, graded: dict[str, Graded | None]) -> StudentResult:
         failed = [name for name, result in graded.items() if result is None]
         if failed:  # never a zero: the scores stay as they were, and the same command tries again
             items = {i: _empty(i, "infrastructure failure", "grade again") for n in failed for i in self.exercises[n]}
             return StudentResult(submission.student, 0.0, 0.0, items, submission.notes, failed=failed)
-        notes = [*submission.notes, *self.recorder.begin(submission.student, submission.folder)]
         items: dict[str, ItemResult] = {}
-        for name, ids in self.exercises.items():
-            if name in graded:
-                self.recorder.notebook(submission.student, name, graded[name])
-                items.update({item.id: item for item in graded[name].items.values()})
-                continue
-            reason = submission.problems[name]
-            self.recorder.missing(submission.student, name, reason)
-            notes += [reason] if ids else []
-            items.update({i: _empty(i, "not attempted", reason) for i in ids})
-        score, points = self.recorder.total(submission.student)
+        with self.recorder.submission(submission.student, submission.folder) as entry:
+            notes = [*submission.notes, *entry.notes]
+            for name, ids in self.exercises.items():
+                if name in graded:
+                    entry.notebook(name, graded[name])
+                    items.update({item.id: item for item in graded[name].items.values()})
+                    continue
+                reason = submission.problems[name]
+                entry.missing(name, reason)
+                notes += [reason] if ids else []
+                items.update({i: _empty(i, "not attempted", reason) for i in ids})
+            score, points = entry.total()
         seconds = sum(g.seconds for g in graded.values())
         timing = {name: g.timing for name, g in graded.items()}
         return StudentResult(submission.student, score, points, items, notes, seconds, timing, len(graded))

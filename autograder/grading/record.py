@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
 import shutil
 from datetime import datetime
 from pathlib import Path
+from typing import Iterator
 
 import nbformat
-from nbgrader.api import Assignment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import (
+    Assignment,
+    Grade,
+    Gradebook,
+    InvalidEntry,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.preprocessors import AssignLatePenalties, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import parse_utc
 from sqlalchemy import func
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, InterfaceError, InternalError, OperationalError, SQLAlchemyError
+from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
-from .. import nbgrader_plugin
+from .. import database, nbgrader_plugin
 from .course import Course, CourseError
 from .task import Graded
+
+LOST = (OperationalError, InternalError, InterfaceError)
+LONGEST = 128  # characters of a student's id in nbgrader's tables; sqlite lets more pass, others do not
+
+
+class Unrecordable(ValueError):
+    """A submission that this gradebook can't hold; the text says why."""
+
+
+class _Transaction(Session):
+    """nbgrader commits after every cell; here that only writes, and `end` commits the whole submission."""
+
+    def commit(self) -> None:
+        self.flush()
+        self.expire_all()
+
+    def end(self) -> None:
+        super().commit()
 
 
 class Recorder:
@@ -23,97 +52,161 @@ class Recorder:
 
     def __init__(self, course: Course) -> None:
         self.course = course
-        self._check_gradebook()
+        self.after_judge = _after_judge(course)
+        with self._foreseen(database.ERRORS):
+            self.gradebook = Gradebook(course.db_url, course.course_id)
+            self.gradebook.db = scoped_session(sessionmaker(self.gradebook.engine, class_=_Transaction))
+            recorded = self._recorded()
+        self._check_gradebook(recorded)
 
-    def _check_gradebook(self) -> None:
-        way_out = "run: make build"
+    def _recorded(self) -> dict[str, set[str]] | None:
+        """Grade ids by notebook, as the gradebook has them."""
         try:
-            with self._gradebook() as gradebook:
-                assignment = gradebook.find_assignment(self.course.assignment)
-                recorded = {n.name: {c.name for c in n.grade_cells} for n in assignment.notebooks}
+            notebooks = self.gradebook.find_assignment(self.course.assignment).notebooks
+            return {n.name: {c.name for c in n.grade_cells} for n in notebooks}
         except MissingEntry:
-            raise CourseError(
-                f"the gradebook {self.course.db_url} has no assignment {self.course.assignment!r}; {way_out}"
-            ) from None
-        except SQLAlchemyError as error:
-            raise CourseError(f"the gradebook {self.course.db_url} can't be opened: {_first_line(error)}") from None
+            return None
+        finally:
+            self.gradebook.db.remove()
+
+    def _check_gradebook(self, recorded: dict[str, set[str]] | None) -> None:
+        way_out, shown = "run: make build", database.shown(self.course.db_url)
+        if recorded is None:
+            raise CourseError(f"the gradebook {shown} has no assignment {self.course.assignment!r}; {way_out}")
         expected = {name: _grade_cells(self.course, name) for name in self.course.notebooks()}
         if recorded != expected:
             odd = sorted(n for n in {*recorded, *expected} if recorded.get(n) != expected.get(n))
             raise CourseError(
-                f"the gradebook {self.course.db_url} does not belong to these notebooks (it differs on "
+                f"the gradebook {shown} does not belong to these notebooks (it differs on "
                 f"{', '.join(odd)}); is it another course's? Otherwise {way_out}"
             )
 
-    def _gradebook(self) -> Gradebook:
-        return Gradebook(self.course.db_url, self.course.course_id)
+    @contextlib.contextmanager
+    def _foreseen(self, errors: tuple[type[Exception], ...] = (SQLAlchemyError,)) -> Iterator[None]:
+        """A gradebook that can't be opened, or is lost on the way, is told in one sentence."""
+        try:
+            yield
+        except errors as error:
+            raise CourseError(database.why_not(self.course.db_url, error)) from None
 
-    def begin(self, student: str, folder: Path) -> list[str]:
-        """Make the student's submission in the gradebook, every score at zero. Returns notes."""
-        notes: list[str] = []
-        timestamp = _timestamp(folder / "timestamp.txt", notes)
-        with self._gradebook() as gradebook:
-            gradebook.update_or_create_student(student)
-            extra = {"timestamp": timestamp} if timestamp else {}
-            submission = gradebook.update_or_create_submission(self.course.assignment, student, **extra)
-            for notebook in submission.notebooks:
-                for grade in notebook.grades:  # a score that is not this submission's never stands
-                    grade.auto_score = 0
-                    grade.needs_manual_grade = False
-            gradebook.db.commit()
-        target = self._target(student)
-        if target.exists():
-            shutil.rmtree(target)
-        target.mkdir(parents=True)
-        return notes
+    @contextlib.contextmanager
+    def submission(self, student: str, folder: Path) -> Iterator[_Entry]:
+        """Record a submission in one transaction: the gradebook holds all of it, or what it held before.
 
-    def notebook(self, student: str, name: str, graded: Graded) -> None:
-        """Record one graded notebook and keep it for feedback and formgrader."""
-        resources = self._resources(student, name)
-        resources["autograder"] = {"comments": nbgrader_plugin.comments(graded.items, graded.notebook)}
-        notebook = graded.notebook
-        for kind in _after_judge(self.course):
-            notebook, resources = kind(config=self.course.config)(notebook, resources)
-        nbformat.write(notebook, self._target(student) / f"{name}.ipynb")
-
-    def missing(self, student: str, name: str, reason: str) -> None:
-        """A notebook that can't be graded keeps its zeros, with the reason as a comment."""
-        with self._gradebook() as gradebook:
-            notebook = gradebook.find_submission_notebook(name, self.course.assignment, student)
-            for comment in notebook.comments:
-                comment.auto_comment = reason
-            gradebook.db.commit()
+        Errors: CourseError when the gradebook is lost; what was recorded before stays. Unrecordable.
+        """
+        if len(student) > LONGEST:
+            raise Unrecordable(f"a gradebook holds no name longer than {LONGEST} characters; rename the folder")
+        target = self.course.autograded / student / self.course.assignment
+        partial = target.with_name(f".{target.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        try:
+            with self._foreseen(LOST):
+                entry = _Entry(self, student, folder, partial)
+                yield entry
+                self.gradebook.db().end()
+                entry.penalize()
+            if target.exists():
+                shutil.rmtree(target)
+            partial.rename(target)
+        except (InvalidEntry, DataError) as error:
+            raise Unrecordable(f"the gradebook refuses it: {str(error).splitlines()[0]}") from None
+        finally:
+            self.gradebook.db.remove()  # what was not committed is rolled back
+            shutil.rmtree(partial, ignore_errors=True)
 
     def auto_scores(self) -> dict[str, float]:
         """Automatic points by student, in one query: what the gradebook holds now."""
-        with self._gradebook() as gradebook:
+        with self._foreseen():
             rows = (
-                gradebook.db.query(SubmittedAssignment.student_id, func.sum(Grade.auto_score))
+                self.gradebook.db.query(SubmittedAssignment.student_id, func.sum(Grade.auto_score))
                 .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
                 .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
                 .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
                 .filter(Assignment.name == self.course.assignment)
                 .group_by(SubmittedAssignment.student_id)
             )
-            return {student: score or 0.0 for student, score in rows}
+            scores = {student: score or 0.0 for student, score in rows}
+            self.gradebook.db.remove()
+        return scores
 
-    def total(self, student: str) -> tuple[float, float]:
-        """(score, maximum) of a student's submission, as nbgrader adds it up."""
-        with self._gradebook() as gradebook:
-            submission = gradebook.find_submission(self.course.assignment, student)
-            return submission.score, submission.max_score
 
-    def _target(self, student: str) -> Path:
-        return self.course.autograded / student / self.course.assignment
+class _Entry:
+    """A submission while it is recorded. notes: what is odd about it."""
 
-    def _resources(self, student: str, name: str) -> dict:
+    def __init__(self, recorder: Recorder, student: str, folder: Path, target: Path) -> None:
+        self.course, self.gradebook = recorder.course, recorder.gradebook
+        self.after_judge = recorder.after_judge
+        self.student, self.target = student, target
+        self.notes: list[str] = []
+        timestamp = _timestamp(folder / "timestamp.txt", self.notes)
+        self.gradebook.update_or_create_student(student)
+        extra = {"timestamp": timestamp} if timestamp else {}
+        submission = self.gradebook.update_or_create_submission(self.course.assignment, student, **extra)
+        for notebook in submission.notebooks:
+            notebook.late_submission_penalty = None
+            for grade in notebook.grades:  # a score that is not this submission's never stands
+                grade.auto_score = 0
+                grade.needs_manual_grade = False
+        self.late = submission.total_seconds_late > 0
+        self.gradebook.db.commit()
+
+    def notebook(self, name: str, graded: Graded) -> None:
+        """Record one graded notebook and keep it for feedback and formgrader."""
+        resources = self._resources(name)
+        resources["autograder"] = {
+            "comments": nbgrader_plugin.comments(graded.items, graded.notebook),
+            "gradebook": self.gradebook,
+        }
+        notebook = graded.notebook
+        for kind in self.after_judge:
+            if kind is not AssignLatePenalties:  # which comes when the scores are there
+                notebook, resources = _SHARING.get(kind, kind)(config=self.course.config)(notebook, resources)
+        nbformat.write(notebook, self.target / f"{name}.ipynb")
+
+    def missing(self, name: str, reason: str) -> None:
+        """A notebook that can't be graded keeps its zeros, with the reason as a comment."""
+        notebook = self.gradebook.find_submission_notebook(name, self.course.assignment, self.student)
+        for comment in notebook.comments:
+            comment.auto_comment = reason
+        self.gradebook.db.commit()
+
+    def penalize(self) -> None:
+        """Penalties for being late, which nbgrader's plugins reckon from recorded scores."""
+        if self.late and AssignLatePenalties in self.after_judge:
+            for name in self.course.notebooks():
+                penalties = AssignLatePenalties(config=self.course.config)
+                penalties(nbformat.v4.new_notebook(), self._resources(name))
+
+    def total(self) -> tuple[float, float]:
+        """(score, maximum) of the submission, as nbgrader adds it up."""
+        submission = self.gradebook.find_submission(self.course.assignment, self.student)
+        return submission.score, submission.max_score
+
+    def _resources(self, name: str) -> dict:
         names = {
-            "student": student,
+            "student": self.student,
             "assignment": self.course.assignment,
             "notebook": name,
             "db_url": self.course.db_url,
         }
         return {"nbgrader": names, "unique_key": name, "output_files_dir": f"{name}_files"}
+
+
+class _SaveScores(SaveAutoGrades):
+    """nbgrader's own, on a gradebook that is open already."""
+
+    def preprocess(self, nb: nbformat.NotebookNode, resources: dict) -> tuple[nbformat.NotebookNode, dict]:
+        names = resources["nbgrader"]
+        self.notebook_id, self.assignment_id, self.student_id = (
+            names[name] for name in ("notebook", "assignment", "student")
+        )
+        self.gradebook = resources["autograder"]["gradebook"]
+        return NbGraderPreprocessor.preprocess(self, nb, resources)
+
+
+_SHARING = {SaveAutoGrades: _SaveScores}
 
 
 def _after_judge(course: Course) -> list[type]:
@@ -137,7 +230,3 @@ def _timestamp(path: Path, notes: list[str]) -> datetime | None:
     except (OSError, ValueError, OverflowError):
         notes.append("timestamp.txt is not a date and was ignored")
         return None
-
-
-def _first_line(error: Exception) -> str:
-    return re.sub(r"\s+", " ", str(error).splitlines()[0])
