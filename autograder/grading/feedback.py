@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateFeedback
-from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from traitlets import Unicode
 
-from .course import Course
+from .course import Course, CourseError
+from .files import write_whole
+from .record import told
 
 # What a browser may do with a page: show text, styles and images that lie in the page itself.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -41,34 +41,46 @@ class InertPage(HTMLExporter):
 def write_feedback(course: Course, students: list[str]) -> list[str]:
     """Write feedback/STUDENT/ASSIGNMENT/*.html for the students that have a graded notebook.
 
-    Returns: students whose pages could not be written; the others have theirs.
+    A student's pages appear all at once. Returns: students whose pages could not be written; the others
+    have theirs. Errors: CourseError for a gradebook that can't be read now, OSError for a file.
     """
-    here, failed = os.getcwd(), []
-    os.chdir(course.root)
-    try:
-        for student in students:
-            if any((course.autograded / student / course.assignment).glob("*.ipynb")):
-                try:
-                    _convert(course, student)
-                except NbGraderException:
-                    failed.append(student)
-    finally:
-        os.chdir(here)
+    converter = GenerateFeedback(CourseDirectory(config=course.config, root=str(course.root)), config=course.config)
+    converter.log.setLevel(logging.CRITICAL)
+    page = converter.exporter_class(parent=converter, config=converter.config)
+    for kind in converter.preprocessors:
+        page.register_preprocessor(kind)
+    failed = []
+    for student in students:
+        notebooks = sorted((course.autograded / student / course.assignment).glob("*.ipynb"))
+        try:
+            with told(course):
+                pages = {path.stem: _page(course, page, student, path) for path in notebooks}
+        except (CourseError, OSError):
+            raise
+        except Exception:  # nbconvert raises many kinds; one student's notebook must not stop the others
+            failed.append(student)
+            continue
+        if pages:
+            _put(course.feedback / student / course.assignment, pages)
     return failed
 
 
-class _OneStudent(GenerateFeedback):
-    """nbgrader finds notebooks by patterns of file names, and a student's id may hold a pattern's characters."""
-
-    folder = Unicode()
-
-    def init_notebooks(self) -> None:
-        self.assignments = {self.folder: sorted(str(path) for path in Path(self.folder).glob("*.ipynb"))}
+def _page(course: Course, page: HTMLExporter, student: str, path: Path) -> str:
+    names = {"student": student, "assignment": course.assignment, "notebook": path.stem, "db_url": course.db_url}
+    return page.from_filename(str(path), resources={"nbgrader": names, "unique_key": path.stem})[0]
 
 
-def _convert(course: Course, student: str) -> None:
-    directory = CourseDirectory(config=course.config, root=str(course.root), assignment_id=course.assignment)
-    folder = str(course.autograded / student / course.assignment)
-    converter = _OneStudent(coursedir=directory, config=course.config, force=True, folder=folder)
-    converter.log.setLevel(logging.CRITICAL)
-    converter.start()
+def _put(folder: Path, pages: dict[str, str]) -> None:
+    """Put pages in the place of a folder; whatever interrupts it, there is no folder with some of them."""
+    partial = folder.with_name(".partial")
+    for old in (partial, folder):
+        if old.exists():
+            shutil.rmtree(old)
+    partial.mkdir(parents=True)
+    try:
+        for name, text in pages.items():
+            write_whole(partial / f"{name}.html", text)
+        partial.rename(folder)
+    except OSError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import re
 import shutil
 from datetime import datetime
 from pathlib import Path
+from typing import Iterator
 
 import nbformat
-from nbgrader.api import Assignment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import (
+    Assignment,
+    Grade,
+    Gradebook,
+    InvalidEntry,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.utils import parse_utc
 from sqlalchemy import func
 from sqlalchemy.exc import SQLAlchemyError
 
 from .. import nbgrader_plugin
+from .cache import Cache, key_of
 from .course import Course, CourseError
+from .files import write_whole
 from .run import Graded
 
 
 class Recorder:
-    """Writes one submission at a time. Errors: CourseError for a gradebook that is not this course's."""
+    """Writes one submission at a time, from `begin` to `finish`; what is interrupted between is recorded again.
+
+    Errors: CourseError for a gradebook that is not this course's, or that can't be read or written now.
+    """
 
     def __init__(self, course: Course) -> None:
         self.course = course
+        self.marks = Cache(course.home / "cache")
+        logging.getLogger("tornado.application").setLevel(logging.CRITICAL)  # nbgrader's, which prints tracebacks
         self._check_gradebook()
 
     def _check_gradebook(self) -> None:
@@ -35,8 +53,6 @@ class Recorder:
             raise CourseError(
                 f"the gradebook {self.course.db_url} has no assignment {self.course.assignment!r}; {way_out}"
             ) from None
-        except SQLAlchemyError as error:
-            raise CourseError(f"the gradebook {self.course.db_url} can't be opened: {_first_line(error)}") from None
         expected = {name: _grade_cells(self.course, name) for name in self.course.notebooks()}
         if recorded != expected:
             odd = sorted(n for n in {*recorded, *expected} if recorded.get(n) != expected.get(n))
@@ -45,13 +61,22 @@ class Recorder:
                 f"{', '.join(odd)}); is it another course's? Otherwise {way_out}"
             )
 
-    def _gradebook(self) -> Gradebook:
-        return Gradebook(self.course.db_url, self.course.course_id)
+    @contextlib.contextmanager
+    def _gradebook(self) -> Iterator[Gradebook]:
+        with told(self.course), Gradebook(self.course.db_url, self.course.course_id) as gradebook:
+            yield gradebook
 
     def begin(self, student: str, folder: Path) -> list[str]:
-        """Make the student's submission in the gradebook, every score at zero. Returns notes."""
+        """Make the student's submission in the gradebook, every score at zero; what was shown before goes.
+
+        Returns: notes.
+        """
         notes: list[str] = []
         timestamp = _timestamp(folder / "timestamp.txt", notes)
+        self.marks.drop(self._mark(student))
+        for base in (self.course.feedback, self.course.autograded):
+            if (base / student / self.course.assignment).exists():
+                shutil.rmtree(base / student / self.course.assignment)
         with self._gradebook() as gradebook:
             gradebook.update_or_create_student(student)
             extra = {"timestamp": timestamp} if timestamp else {}
@@ -60,21 +85,32 @@ class Recorder:
                 for grade in notebook.grades:  # a score that is not this submission's never stands
                     grade.auto_score = 0
                     grade.needs_manual_grade = False
+                for comment in notebook.comments:
+                    comment.auto_comment = None
             gradebook.db.commit()
-        target = self._target(student)
-        if target.exists():
-            shutil.rmtree(target)
-        target.mkdir(parents=True)
+        self._target(student).mkdir(parents=True)
         return notes
+
+    def finish(self, student: str, key: str) -> None:
+        """Note that all of a submission is recorded. key: of the submission and all that graded it."""
+        self.marks.put(self._mark(student), key)
+
+    def finished(self, student: str) -> str:
+        """Key of the submission that is recorded; empty while one is not recorded whole."""
+        return self.marks.get(self._mark(student)) or ""
+
+    def _mark(self, student: str) -> str:
+        return key_of("recorded", self.course.assignment, student)
 
     def notebook(self, student: str, name: str, graded: Graded) -> None:
         """Record one graded notebook and keep it for feedback and formgrader."""
         resources = self._resources(student, name)
         resources["autograder"] = {"comments": nbgrader_plugin.comments(graded.items, graded.notebook)}
         notebook = graded.notebook
-        for kind in _after_judge(self.course):
-            notebook, resources = kind(config=self.course.config)(notebook, resources)
-        nbformat.write(notebook, self._target(student) / f"{name}.ipynb")
+        with told(self.course):
+            for kind in _after_judge(self.course):
+                notebook, resources = kind(config=self.course.config)(notebook, resources)
+        write_whole(self._target(student) / f"{name}.ipynb", nbformat.writes(notebook) + "\n")
 
     def missing(self, student: str, name: str, reason: str) -> None:
         """A notebook that can't be graded keeps its zeros, with the reason as a comment."""
@@ -114,6 +150,22 @@ class Recorder:
             "db_url": self.course.db_url,
         }
         return {"nbgrader": names, "unique_key": name, "output_files_dir": f"{name}_files"}
+
+
+@contextlib.contextmanager
+def told(course: Course) -> Iterator[None]:
+    """What a database says of itself, as one sentence. Errors: CourseError."""
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry) as error:  # nbgrader wraps some of them
+        said = _first_line(error)
+        if "locked" in said:
+            trouble = "is locked by another program; close it and run the same command again"
+        elif "full" in said or "disk I/O" in said:
+            trouble = "can't be written: no space is left; free some and run the same command again"
+        else:
+            trouble = f"can't be used: {said}"
+        raise CourseError(f"the gradebook {course.db_url} {trouble}") from None
 
 
 def _after_judge(course: Course) -> list[type]:

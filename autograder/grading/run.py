@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass, field, replace
 from typing import Callable
@@ -12,11 +13,12 @@ from ..exercises import find
 from ..item import run_item
 from ..judge import Check, RemoteAnswer, checks_in, discreet
 from ..result import CaseResult, ItemResult
-from ..sandbox import Process, ProcessLost, Sandbox
+from ..sandbox import Process, ProcessLost, Sandbox, SandboxUnavailable
 from .outputs import Outputs, escaped, of_verdict, visible
 from .restore import Restored, defined, grade_id
 
 MAX_REBUILDS = 5
+TRIES = 3  # where a process was killed by the system or a person, which is no doing of the student's
 
 
 @dataclass
@@ -33,14 +35,26 @@ class Graded:
 def grade_notebook(restored: Restored, sandbox: Sandbox, seed_of: Callable[[str], int]) -> Graded:
     """Run and judge a notebook; lesson cells are left out unless a name turns out to be missing.
 
-    seed_of: seed of the hidden cases, by exercise id. Errors: none for what a student did.
+    seed_of: seed of the hidden cases, by exercise id.
+    Errors: none for what a student did; SandboxUnavailable when the sandbox itself ended meanwhile.
     """
     begun = time.monotonic()
-    run = _Run(restored, sandbox, seed_of, whole=False)
+    for _ in range(TRIES):
+        kills = sandbox.kills
+        graded = _grade(restored, sandbox, seed_of)
+        if not sandbox.alive or sandbox.kills == kills:
+            break
+    if not sandbox.alive:
+        raise SandboxUnavailable("the sandbox ended while it ran a notebook")
+    graded.seconds = time.monotonic() - begun
+    return graded
+
+
+def _grade(restored: Restored, sandbox: Sandbox, seed_of: Callable[[str], int]) -> Graded:
+    run = _Run(copy.deepcopy(restored), sandbox, seed_of, whole=False)
     graded = run.all()
     if run.missing_names and restored.lessons:
-        graded = _Run(restored, sandbox, seed_of, whole=True).all()
-    graded.seconds = time.monotonic() - begun
+        graded = _Run(copy.deepcopy(restored), sandbox, seed_of, whole=True).all()
     return graded
 
 

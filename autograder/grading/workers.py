@@ -75,7 +75,8 @@ class WarmSandbox(WorkerPlugin):
 def work(task: Task) -> Graded:
     """Run and judge one notebook on the worker that this is called on."""
     worker = get_worker()
-    if worker.autograder_sandbox.runner.poll() is not None:  # the template died: this worker gets a new one
+    if not worker.autograder_sandbox.alive or worker.autograder_sandbox.runner.poll() is not None:
+        # the template died: this worker gets a new one
         old = worker.autograder_sandbox
         old.close()
         worker.autograder_sandbox = Sandbox(old.walls, old.limits)
@@ -85,11 +86,12 @@ def work(task: Task) -> Graded:
 @contextlib.contextmanager
 def hired(crew: Crew) -> Iterator[Client]:
     """A Dask client with warm workers. Errors: CourseError, SandboxUnavailable."""
-    for name in ("distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler"):
+    for name in ("asyncio", "distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.scheduler.allowed-failures": RETRIES,
+        "distributed.scheduler.worker-ttl": None,  # goes by the clock on the wall, which may jump
     }
     multiprocessing.set_forkserver_preload([__name__])  # workers share one import of torch
     with dask.config.set(settings), contextlib.ExitStack() as stack:
@@ -99,15 +101,18 @@ def hired(crew: Crew) -> Iterator[Client]:
         except SandboxUnavailable:
             raise
         except Exception as error:
-            raise CourseError(f"a worker could not be made ready: {error}") from None
+            raise CourseError(f"a worker could not be made ready: {error}; run the same command again") from None
         yield client
 
 
 def _local(crew: Crew, stack: contextlib.ExitStack) -> Client:
-    cluster = LocalCluster(
-        n_workers=crew.size, threads_per_worker=1, processes=True, host="127.0.0.1",
-        dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,
-    )  # fmt: skip
+    try:
+        cluster = LocalCluster(
+            n_workers=crew.size, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,
+        )  # fmt: skip
+    except RuntimeError as error:
+        raise CourseError(f"no worker processes could be started: {error} Run the same command again") from None
     return Client(stack.enter_context(cluster))
 
 
