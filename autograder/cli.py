@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 import time
 import warnings
@@ -36,6 +37,22 @@ def main(argv: list[str] | None = None) -> int:
     except _foreseen() as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        if error.errno not in _WAYS_OUT:
+            raise
+        way_out = f"{_WAYS_OUT[error.errno]} and run the same command again"
+        print(f"autograder: {error.filename or 'a file'}: {error.strerror}; {way_out}", file=sys.stderr)
+        return 2
+
+
+_WAYS_OUT = {
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space",
+    errno.EFBIG: "allow larger files",
+    errno.EROFS: "make the place writable",
+    errno.EACCES: "make it yours to write",
+    errno.EPERM: "make it yours to write",
+}
 
 
 def _foreseen() -> tuple[type[Exception], ...]:
@@ -108,12 +125,14 @@ def _grade(options: argparse.Namespace) -> int:
     notebooks = sum(r.notebooks for r in results)
     seconds = time.monotonic() - begun
     console.print(f"{notebooks} notebooks in {seconds:.1f} s, {seconds / max(notebooks, 1):.2f} s a notebook")
+    unwritten = []
     if not options.no_feedback:
         wanted = [r.student for r in results if not r.failed and (r.fresh or not _has_page(course, r))]
-        for student in write_feedback(course, wanted, crew.size):
+        unwritten = write_feedback(course, wanted, crew.size)
+        for student in unwritten:
             console.print(report.plain(f"{student}: no feedback page could be written"))
         console.print(f"feedback: {course.feedback}   report: {course.home / 'report.json'}", soft_wrap=True)
-    return 1 if any(r.failed for r in results) else 0
+    return 1 if unwritten or any(r.failed for r in results) else 0
 
 
 def _has_page(course: Course, result: StudentResult) -> bool:

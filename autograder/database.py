@@ -27,7 +27,7 @@ def shown(url: str) -> str:
 
 
 def why_not(url: str, error: Exception) -> str:
-    """One sentence on a gradebook that can't be opened: which, why, and what to do."""
+    """One sentence on a gradebook that can't be opened, read or written: which, why, and what to do."""
     parsed = _parsed(url)
     if parsed is None:
         return f"the gradebook's URL in {VARIABLE} or nbgrader_config.py can't be read; one looks like {EXAMPLE}"
@@ -39,6 +39,10 @@ def why_not(url: str, error: Exception) -> str:
     text = " ".join(str(getattr(error, "orig", None) or error).split())
     for word in filter(None, (parsed.password, parsed.query.get("password"))):
         text = text.replace(str(word), "***")
+    if "locked" in text:
+        return f"the gradebook {shown(url)} is locked by another program; close it and run the same command again"
+    if "full" in text or "disk I/O" in text:
+        return f"the gradebook {shown(url)} can't be written: no space is left; free some and run this again"
     return f"the gradebook {shown(url)} can't be opened: {text[:500]}"
 
 

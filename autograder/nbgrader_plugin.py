@@ -52,7 +52,7 @@ class Judge(NbGraderPreprocessor):
         # what Restore found; by now the checks hold their hidden half, which is no change of the student's
         restored.notes = nb.metadata.get("autograder", {}).get("restored", restored.notes)
         graded = grade_notebook(
-            restored, _shared_sandbox(self.sandbox), lambda exercise_id: seed_for(secret, names["student"], exercise_id)
+            restored, _living_sandbox(self.sandbox), lambda exercise_id: seed_for(secret, names["student"], exercise_id)
         )
         resources["autograder"] = {"comments": comments(graded.items, graded.notebook)}
         return graded.notebook, resources
@@ -103,6 +103,12 @@ def _restored(nb: NotebookNode, resources: ResourcesDict) -> Restored:
 def _originals(root: Path, assignment: str, name: str) -> tuple[NotebookNode, NotebookNode]:
     course = Course.at(root, assignment)
     return course.source_notebook(name), course.release_notebook(name)
+
+
+def _living_sandbox(walls: bool) -> Sandbox:
+    if not _shared_sandbox(walls).alive:
+        _shared_sandbox.cache_clear()
+    return _shared_sandbox(walls)
 
 
 @cache

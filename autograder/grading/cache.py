@@ -57,9 +57,17 @@ class Cache:
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor, partial = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(zlib.compress(pickle.dumps(value), 1))
-        os.replace(partial, path)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(zlib.compress(pickle.dumps(value), 1))
+            os.replace(partial, path)
+        except OSError as error:
+            os.unlink(partial)
+            raise OSError(error.errno, error.strerror, str(path)) from None
+
+    def drop(self, key: str) -> None:
+        """Forget a value, if there is one."""
+        self._path(key).unlink(missing_ok=True)
 
     def prune(self, days: float) -> int:
         """Remove entries that were not written for so many days; how many went."""

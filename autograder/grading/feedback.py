@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import os
+import shutil
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache, partial
@@ -16,11 +16,11 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.converters import GenerateFeedback
-from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from traitlets import Unicode
 
-from .course import Course
+from .course import Course, CourseError
+from .files import write_whole
+from .record import told
 
 # What a browser may do with a page: show text, styles and images that lie in the page itself.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -61,7 +61,9 @@ def own_work(nb: NotebookNode) -> NotebookNode:
 def write_feedback(course: Course, students: list[str], workers: int = 1) -> list[str]:
     """Write feedback/STUDENT/ASSIGNMENT/*.html for the students that have a graded notebook.
 
-    workers: processes to do it with. Returns: students whose pages could not be written; the others have theirs.
+    A student's pages appear all at once. workers: processes to write them with. Returns: students whose pages
+    could not be written; the others have theirs. Errors: CourseError for a gradebook that can't be read now,
+    OSError for a file.
     """
     write = partial(_write, course.root, course.assignment)
     workers = min(workers, len(students))
@@ -78,37 +80,49 @@ def _side_by_side(write: Callable[[str], bool], students: list[str], workers: in
 
 
 def _write(root: Path, assignment: str, student: str) -> bool:
-    """One student's pages; nbgrader works in the course folder."""
-    course, here = _course(root, assignment), os.getcwd()
-    if not any((course.autograded / student / course.assignment).glob("*.ipynb")):
-        return True
-    os.chdir(root)
+    """One student's pages; False when a notebook can't be converted."""
+    course, page = _converter(root, assignment)
+    notebooks = sorted((course.autograded / student / course.assignment).glob("*.ipynb"))
     try:
-        _convert(course, student)
-    except NbGraderException:
+        with told(course):
+            pages = {path.stem: _page(course, page, student, path) for path in notebooks}
+    except (CourseError, OSError):
+        raise
+    except Exception:  # nbconvert raises many kinds; one student's notebook must not stop the others
         return False
-    finally:
-        os.chdir(here)
+    if pages:
+        _put(course.feedback / student / course.assignment, pages)
     return True
 
 
 @cache
-def _course(root: Path, assignment: str) -> Course:
-    return Course.at(root, assignment)
-
-
-class _OneStudent(GenerateFeedback):
-    """nbgrader finds notebooks by patterns of file names, and a student's id may hold a pattern's characters."""
-
-    folder = Unicode()
-
-    def init_notebooks(self) -> None:
-        self.assignments = {self.folder: sorted(str(path) for path in Path(self.folder).glob("*.ipynb"))}
-
-
-def _convert(course: Course, student: str) -> None:
-    directory = CourseDirectory(config=course.config, root=str(course.root), assignment_id=course.assignment)
-    folder = str(course.autograded / student / course.assignment)
-    converter = _OneStudent(coursedir=directory, config=course.config, force=True, folder=folder)
+def _converter(root: Path, assignment: str) -> tuple[Course, HTMLExporter]:
+    """nbgrader's own, as this course's configuration makes it; once a process."""
+    course = Course.at(root, assignment)
+    converter = GenerateFeedback(CourseDirectory(config=course.config, root=str(root)), config=course.config)
     converter.log.setLevel(logging.CRITICAL)
-    converter.start()
+    page = converter.exporter_class(parent=converter, config=converter.config)
+    for kind in converter.preprocessors:
+        page.register_preprocessor(kind)
+    return course, page
+
+
+def _page(course: Course, page: HTMLExporter, student: str, path: Path) -> str:
+    names = {"student": student, "assignment": course.assignment, "notebook": path.stem, "db_url": course.db_url}
+    return page.from_filename(str(path), resources={"nbgrader": names, "unique_key": path.stem})[0]
+
+
+def _put(folder: Path, pages: dict[str, str]) -> None:
+    """Put pages in the place of a folder; whatever interrupts it, there is no folder with some of them."""
+    partial = folder.with_name(".partial")
+    for old in (partial, folder):
+        if old.exists():
+            shutil.rmtree(old)
+    partial.mkdir(parents=True)
+    try:
+        for name, text in pages.items():
+            write_whole(partial / f"{name}.html", text)
+        partial.rename(folder)
+    except OSError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise

@@ -17,7 +17,7 @@ class Submissions:
     """Submissions that are as they were when last recorded need not be graded again."""
 
     def __init__(self, course: Course, recorder: Recorder, secret: bytes, walls: bool) -> None:
-        self.course, self.secret, self.walls = course, secret, walls
+        self.course, self.recorder, self.secret, self.walls = course, recorder, secret, walls
         self.cache = Cache(course.home / "cache")
         self.scores = recorder.auto_scores()
         self.keys: dict[str, str] = {}
@@ -30,7 +30,7 @@ class Submissions:
             return None
         self.keys[submission.student] = key
         result = self.cache.get(key)
-        if not isinstance(result, StudentResult):
+        if not isinstance(result, StudentResult) or self.recorder.finished(submission.student) != key:
             return None
         marks = sum(item.mark for item in result.items.values())
         graded = (self.course.autograded / submission.student / self.course.assignment).is_dir()
@@ -42,6 +42,7 @@ class Submissions:
         """Remember a recorded result."""
         if result.student in self.keys and not result.failed:
             self.cache.put(self.keys[result.student], result)
+            self.recorder.finish(result.student, self.keys[result.student])
 
 
 class Notebooks:

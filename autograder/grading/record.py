@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ from sqlalchemy.exc import DataError, InterfaceError, InternalError, Operational
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from .. import database, nbgrader_plugin
+from .cache import Cache, key_of
 from .course import Course, CourseError
 from .task import Graded
 
@@ -48,11 +50,16 @@ class _Transaction(Session):
 
 
 class Recorder:
-    """Writes one submission at a time. Errors: CourseError for a gradebook that is not this course's."""
+    """Writes one submission at a time; one that is interrupted before `finish` is recorded again.
+
+    Errors: CourseError for a gradebook that is not this course's, or that can't be read or written now.
+    """
 
     def __init__(self, course: Course) -> None:
         self.course = course
         self.after_judge = _after_judge(course)
+        self.marks = Cache(course.home / "cache")
+        logging.getLogger("tornado.application").setLevel(logging.CRITICAL)  # nbgrader's, which prints tracebacks
         with self._foreseen(database.ERRORS):
             self.gradebook = Gradebook(course.db_url, course.course_id)
             self.gradebook.db = scoped_session(sessionmaker(self.gradebook.engine, class_=_Transaction))
@@ -93,12 +100,16 @@ class Recorder:
     def submission(self, student: str, folder: Path) -> Iterator[_Entry]:
         """Record a submission in one transaction: the gradebook holds all of it, or what it held before.
 
+        Pages of what was recorded before go first: a resubmission never shows an older score.
+
         Errors: CourseError when the gradebook is lost; what was recorded before stays. Unrecordable.
         """
         if len(student) > LONGEST:
             raise Unrecordable(f"a gradebook holds no name longer than {LONGEST} characters; rename the folder")
         target = self.course.autograded / student / self.course.assignment
         partial = target.with_name(f".{target.name}.partial")
+        self.marks.drop(self._mark(student))
+        shutil.rmtree(self.course.feedback / student / self.course.assignment, ignore_errors=True)
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
@@ -115,6 +126,17 @@ class Recorder:
         finally:
             self.gradebook.db.remove()  # what was not committed is rolled back
             shutil.rmtree(partial, ignore_errors=True)
+
+    def finish(self, student: str, key: str) -> None:
+        """Note that all of a submission is recorded. key: of the submission and all that graded it."""
+        self.marks.put(self._mark(student), key)
+
+    def finished(self, student: str) -> str:
+        """Key of the submission that is recorded; empty while one is not recorded whole."""
+        return self.marks.get(self._mark(student)) or ""
+
+    def _mark(self, student: str) -> str:
+        return key_of("recorded", self.course.assignment, student)
 
     def auto_scores(self) -> dict[str, float]:
         """Automatic points by student, in one query: what the gradebook holds now."""
@@ -149,6 +171,8 @@ class _Entry:
             for grade in notebook.grades:  # a score that is not this submission's never stands
                 grade.auto_score = 0
                 grade.needs_manual_grade = False
+            for comment in notebook.comments:
+                comment.auto_comment = None
         self.late = submission.total_seconds_late > 0
         self.gradebook.db.commit()
 
@@ -192,6 +216,15 @@ class _Entry:
             "db_url": self.course.db_url,
         }
         return {"nbgrader": names, "unique_key": name, "output_files_dir": f"{name}_files"}
+
+
+@contextlib.contextmanager
+def told(course: Course) -> Iterator[None]:
+    """What a database says of itself, as one sentence. Errors: CourseError."""
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry) as error:  # nbgrader wraps some of them
+        raise CourseError(database.why_not(course.db_url, error)) from None
 
 
 class _SaveScores(SaveAutoGrades):

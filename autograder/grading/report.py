@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..result import ItemResult
+from .files import write_whole
 from .task import StudentResult
 
 SIGNS = {"right": "✓", "partly right": "◐", "wrong": "✗", "not attempted": "–"}
@@ -67,9 +68,7 @@ def plain(text: str) -> Text:
 def write_json(results: list[StudentResult], path: Path, walls: bool) -> None:
     """The report as JSON: every student, every item with outcome, cases and notes; written whole or not at all."""
     content = {"sandbox": walls, "students": [_student(r) for r in results]}
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def _student(r: StudentResult) -> dict:

@@ -13,12 +13,13 @@ from ..item import run_item
 from ..judge import Check, checks_in, discreet
 from ..judge.remote import RemoteAnswer
 from ..result import CaseResult, ItemResult
-from ..sandbox import Process, ProcessLost, Sandbox
+from ..sandbox import Process, ProcessLost, Sandbox, SandboxUnavailable
 from .outputs import Outputs, escaped, of_verdict, visible
 from .restore import Restored, defined, grade_id, is_check
 from .task import Graded, Task
 
 MAX_REBUILDS = 5
+TRIES = 3  # where a process was killed by the system or a person, which is no doing of the student's
 
 
 def grade_notebook(restored: Restored, sandbox: Sandbox, seed_of: Callable[[str], int]) -> Graded:
@@ -30,14 +31,25 @@ def grade_notebook(restored: Restored, sandbox: Sandbox, seed_of: Callable[[str]
 def grade_task(task: Task, sandbox: Sandbox) -> Graded:
     """Run and judge a notebook; lesson cells are left out unless a name turns out to be missing.
 
-    Errors: none for what a student did.
+    Errors: none for what a student did; SandboxUnavailable when the sandbox itself ended meanwhile.
     """
     begun = time.monotonic()
+    for _ in range(TRIES):
+        kills = sandbox.kills
+        graded = _grade(task, sandbox)
+        if not sandbox.alive or sandbox.kills == kills:
+            break
+    if not sandbox.alive:
+        raise SandboxUnavailable("the sandbox ended while it ran a notebook")
+    graded.seconds = time.monotonic() - begun
+    return graded
+
+
+def _grade(task: Task, sandbox: Sandbox) -> Graded:
     run = _Run(task, sandbox, task.whole)
     graded = run.all()
     if run.missing_names and task.restored.lessons and not task.whole:
         graded = _Run(task, sandbox, whole=True).all()
-    graded.seconds = time.monotonic() - begun
     return graded
 
 

@@ -102,7 +102,7 @@ def work(task: Task, walls: bool) -> Graded:
     from .run import grade_task  # torch comes with it, which the process that hands out work can do without
 
     plugin = get_worker().plugins[WarmSandbox.named(walls)]
-    if plugin.sandbox.runner.poll() is not None:  # the template died: this worker gets a new one
+    if not plugin.sandbox.alive or plugin.sandbox.runner.poll() is not None:  # its template died: it gets a new one
         plugin.sandbox.close()
         plugin.open()
     return grade_task(task, plugin.sandbox)
@@ -111,11 +111,12 @@ def work(task: Task, walls: bool) -> Graded:
 @contextlib.contextmanager
 def hired(crew: Crew) -> Iterator[Client]:
     """A Dask client with warm workers. Errors: CourseError, SandboxUnavailable."""
-    for name in ("distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler"):
+    for name in ("asyncio", "distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.scheduler.allowed-failures": RETRIES,
+        "distributed.scheduler.worker-ttl": None,  # goes by the clock on the wall, which may jump
     }
     with dask.config.set(settings), contextlib.ExitStack() as stack:
         client = stack.enter_context(_remote(crew) if crew.scheduler else _local(crew, stack))
@@ -126,16 +127,20 @@ def hired(crew: Crew) -> Iterator[Client]:
             with contextlib.suppress(Exception):  # or the next grading would take it for a plugin that works
                 client.unregister_worker_plugin(plugin.name)
             foreseen = isinstance(error, (SandboxUnavailable, CourseError))
-            raise error if foreseen else CourseError(f"a worker could not be made ready: {error}") from None
+            trouble = CourseError(f"a worker could not be made ready: {error}; run the same command again")
+            raise error if foreseen else trouble from None
         yield client
 
 
 def _local(crew: Crew, stack: contextlib.ExitStack) -> Client:
     prepare()
-    cluster = LocalCluster(
-        n_workers=crew.size, threads_per_worker=1, processes=True, host="127.0.0.1",
-        dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,
-    )  # fmt: skip
+    try:
+        cluster = LocalCluster(
+            n_workers=crew.size, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=logging.CRITICAL,
+        )  # fmt: skip
+    except RuntimeError as error:
+        raise CourseError(f"no worker processes could be started: {error} Run the same command again") from None
     return Client(stack.enter_context(cluster))
 
 

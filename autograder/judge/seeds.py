@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
 import secrets
 import stat
+import tempfile
 from pathlib import Path
 
 BYTES = 32
@@ -22,16 +24,25 @@ def course_secret(path: Path) -> bytes:
     Errors: SecretUnreadable. A damaged secret is never replaced in silence: with another
     one every student would get other hidden cases at the next regrade.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read(path)
-    except OSError as error:
-        raise SecretUnreadable(f"{path}: the course secret can't be written: {error.strerror}") from None
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_hex(BYTES) + "\n")
+    if not os.path.lexists(path):
+        try:
+            _make(path)
+        except OSError as error:
+            raise SecretUnreadable(f"{path}: the course secret can't be written: {error.strerror}") from None
     return _read(path)
+
+
+def _make(path: Path) -> None:
+    """Write a new secret, whole or not at all, and only where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=".secret-")  # for the owner's eyes alone
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(BYTES) + "\n")
+        with contextlib.suppress(FileExistsError):
+            os.link(partial, path)
+    finally:
+        os.unlink(partial)
 
 
 def _read(path: Path) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -32,6 +33,7 @@ class Process:
         self.printed: dict[int, bytearray] = {fd: bytearray() for fd in pipes if fd >= 0}
         self.dropped = 0
         self.alive = True
+        self.kills = 0  # of processes below this one, by somebody outside of the sandbox
 
     def fork(self, isolate: bool = False) -> Process:
         """Fork it: same memory, own life. `isolate` gives namespaces of its own, and the limits.
@@ -81,6 +83,8 @@ class Process:
             try:
                 reply = self.parent._exchange({"op": "kill", "pid": self.pid, "ended": ended}, 30)
                 code = reply.get("code") if type(reply) is dict else None
+                if code == -signal.SIGKILL and reply.get("cause") != "memory":
+                    self._template().kills += 1
             except ProcessLost as lost:  # the whole submission was ended, and this process with it
                 code = -9 if lost.outcome == "out of memory" else None
         self._drain(0)
@@ -88,6 +92,9 @@ class Process:
             os.close(fd)
         self.texts = tuple(bytes(b).decode("utf-8", "replace") for b in self.printed.values())
         return code if type(code) is int else None
+
+    def _template(self) -> Process:
+        return self if self.parent is None else self.parent._template()
 
     def take_printed(self) -> tuple[str, str]:
         """What it printed on descriptors 1 and 2 since the last call, cut to the limit."""

@@ -8,23 +8,35 @@ import signal
 from pathlib import Path
 
 SECONDS = 0.1  # between two looks; far below what it takes to fill a machine
+TOO_MUCH = 192  # exit code for a submission that was ended for its memory; no submission's own
 _PAGE = resource.getpagesize()
 
 
 def watch(first: int, limit: int) -> int:
     """Wait for a submission's first process, and end it with all others when they hold over `limit` bytes.
 
-    To be called in its mount namespace and outside its pid namespace. Returns: its wait status.
+    To be called in its mount namespace and outside its pid namespace.
+    Returns: an exit code that `ending` reads.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    ended_here = False
     while True:
         done, status = os.waitpid(first, os.WNOHANG)
         if done:
-            return status
+            code = os.waitstatus_to_exitcode(status)
+            return TOO_MUCH if ended_here else 256 + code if code < 0 else min(code, TOO_MUCH - 1)
         # once the submission has its own /proc, this process, being no part of it, finds no self there
         if not os.path.exists("/proc/self") and held(limit) > limit:
             os.kill(first, signal.SIGKILL)
+            ended_here = True
         signal.sigtimedwait([signal.SIGCHLD], SECONDS)
+
+
+def ending(code: int) -> dict:
+    """How a submission ended whose `watch` returned `code`: its exit code, a signal as a negative one."""
+    if code == TOO_MUCH:
+        return {"code": -signal.SIGKILL, "cause": "memory"}
+    return {"code": code - 256 if code > TOO_MUCH else code}
 
 
 def held(enough: int) -> int:

@@ -23,7 +23,7 @@ from .. import wire
 from .bubblewrap import needed_paths
 from .confine import forbid_calls
 from .frames import recv_frame, send_frame
-from .memory import resident, watch
+from .memory import ending, resident, watch
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _NEW_USER, _NEW_NS, _NEW_PID, _NEW_IPC = 0x10000000, 0x00020000, 0x20000000, 0x08000000
@@ -97,7 +97,7 @@ class Server:
             os._exit(70)
 
     def do_kill(self, fds: list[int], pid: int, ended: bool) -> dict:
-        """Kill a child with all that it started; for one that `ended` by itself, say how."""
+        """Kill a child with all that it started; for one that `ended` by itself, say how (see `memory.ending`)."""
         inner = self.children.pop(pid, None)
         if inner is None:
             return {"code": None}
@@ -105,16 +105,19 @@ class Server:
         while True:
             done, status = os.waitpid(pid, os.WNOHANG)
             if done:
-                code = os.waitstatus_to_exitcode(status)
-                # an isolated child's ending arrives through the process between
-                return {"code": code - 256 if code > 192 else code}
-            if time.monotonic() >= deadline:
                 break
+            if time.monotonic() >= deadline:
+                _kill(inner)
+                os.waitpid(pid, 0)
+                return {"code": None}
             time.sleep(0.005)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(inner, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        return {"code": None}
+        code = os.waitstatus_to_exitcode(status)
+        if inner == pid:
+            return {"code": code}
+        if code < 0:  # the process between was ended, which may have left the submission alone in the world
+            _kill(inner)
+            return {"code": code}
+        return ending(code)
 
     def do_cell(self, fds: list[int], source: str) -> dict:
         """Run one cell; what it displays and how it failed come back, prints go to the pipes."""
@@ -134,6 +137,11 @@ class Server:
         if "refused" in answer:
             raise ValueError(answer["refused"])
         return answer["value"]
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def _warm() -> None:
@@ -190,12 +198,13 @@ def _fork_isolated(child: Any, memory: int) -> tuple[int, int]:
         if inner == 0:
             os.close(writer)
             os.setsid()  # a signal to one's process group must not reach the template
+            _libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # nobody would watch over it without the process between
             _private_mounts()
             child()
         os.write(writer, str(inner).encode())
         os.close(writer)
         _close_all_but_std()
-        os._exit(os.waitstatus_to_exitcode(watch(inner, limit)) % 256)
+        os._exit(watch(inner, limit))
     finally:
         os._exit(71)
 
