@@ -183,15 +183,15 @@ def test_no_answers_without_exercise():
 
 
 # Each room of the package, and the rooms that it must not know. `text`, `wire`, `live` and `result` lie below all.
-ABOVE = ("cli", "grading", "build", "verify", "nbgrader_plugin")
+ABOVE = ("cli", "commands", "grading", "build", "verify", "nbgrader_plugin")
 FORBIDDEN = {
     "runs": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises"),
     "exercises": (*ABOVE, "judge", "sandbox", "kernel", "item", "render"),
     "kernel": (*ABOVE, "judge", "sandbox"),
     "sandbox": (*ABOVE, "judge", "exercises", "runs", "item", "render"),
     "judge": ABOVE,
-    "build": ("cli", "grading", "verify", "nbgrader_plugin", "judge", "sandbox"),
-    "grading": ("cli", "verify"),
+    "build": ("cli", "commands", "grading", "verify", "nbgrader_plugin", "judge", "sandbox"),
+    "grading": ("cli", "commands", "verify"),
     "wire": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
     "result": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
     "text": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
