@@ -14,6 +14,7 @@ from types import ModuleType
 from . import __version__
 from .commands import TOUR, installed
 
+COURSE_FILE = "nbgrader_config.py"
 # Errors whose text says what is wrong and what to do; any other is a defect of ours.
 _FORESEEN = {
     "autograder.build.course": "BuildError",
@@ -42,8 +43,10 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     # nbgrader's own notes to its developers; an instructor can do nothing about them
     warnings.filterwarnings("ignore", module=r"nbgrader\.|sqlalchemy\.")
+    objection = _objection(options)
+    if objection:
+        return _refuse(objection)
     try:
-        _require(options)
         return options.run(options)
     except KeyboardInterrupt:
         print("stopped; what was recorded stays, the same command goes on", file=sys.stderr)
@@ -80,27 +83,38 @@ def _parser(commands: dict[str, ModuleType]) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add(chosen)
-        chosen.set_defaults(run=module.run, needs=module.NEEDS)
+        chosen.set_defaults(run=module.run, needs=module.NEEDS, in_course=module.IN_COURSE)
     return parser
 
 
 def _tour(commands: dict[str, ModuleType]) -> str:
     """Every command in a line, under the people who use it and in the order in which they do."""
     lines = ["A course in finding out why training fails, with exercises whose marks can be believed.", ""]
+    told: set[str] = set()
     for people, names in TOUR:
         here = [name for name in names if name in commands]
-        if here:
-            lines += [people, *(f"  {name:<10}{commands[name].HELP}" for name in here), ""]
+        if told.issuperset(here):  # a student's copy has nothing for instructors
+            continue
+        told.update(here)
+        lines += [people, *(f"  {name:<10}{commands[name].HELP}" for name in here), ""]
     return "\n".join([*lines, "autograder COMMAND --help says more, with an example."])
 
 
-def _require(options: argparse.Namespace) -> None:
-    """Refuse, before any work, a command whose packages are not here. Errors: SystemExit."""
-    missing = [name for name in options.needs if importlib.util.find_spec(name) is None]
+def _objection(options: argparse.Namespace) -> str:
+    """Why a command can't begin here: packages that are missing, a folder that is no course; or nothing."""
+    missing = [name for name in options.needs if not _is_here(name)]
     if missing:
         whose = f"which this Python ({sys.executable}) does not have"
-        _refuse(f"{options.command} needs {' and '.join(missing)}, {whose}; {_environment()}")
-        raise SystemExit(2)
+        return f"{options.command} needs {', '.join(missing)}, {whose}; {_environment()}"
+    folder = options.course.resolve()
+    if options.in_course and not (folder / COURSE_FILE).is_file():
+        return f"{folder} is not a course folder: it has no {COURSE_FILE}; go to the folder that has one"
+    return ""
+
+
+def _is_here(package: str) -> bool:
+    spec = importlib.util.find_spec(package)
+    return spec is not None and spec.origin is not None  # a mere folder of that name has none
 
 
 def _environment() -> str:

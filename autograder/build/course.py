@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-ASSIGNMENT = "s19-debugging"
+from .. import ASSIGNMENT
+
 CONFIG = "nbgrader_config.py"
 TEXT_NAME = re.compile(r"\d\d(-[a-z]+)?_[a-z0-9_]+")
 

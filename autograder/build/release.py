@@ -44,14 +44,14 @@ def release_problems(solved: NotebookNode, released: NotebookNode, file: str) ->
 
     solved: the notebook with answers that it comes from.
     """
-    shown = {_squeeze(line) for cell in solved.cells for line in delimiters.outside(cell.source)}
+    shown = {squeeze(line) for cell in solved.cells for line in delimiters.outside(cell.source)}
     secret = {
-        _squeeze(line): kind
+        squeeze(line): kind
         for cell in solved.cells
         for kind in ("solution", "hidden tests")
         for block in delimiters.regions(cell.source, kind)
         for line in block
-        if _telling(line) and _squeeze(line) not in shown
+        if telling(line) and squeeze(line) not in shown
     }
     problems = []
     for position, cell in enumerate(released.cells, 1):
@@ -63,7 +63,7 @@ def release_problems(solved: NotebookNode, released: NotebookNode, file: str) ->
 def _leaks(cell: NotebookNode, secret: dict[str, str]) -> list[str]:
     found = []
     for line in _all_lines(cell):
-        kind = secret.get(_squeeze(line))
+        kind = secret.get(squeeze(line))
         if kind:
             found.append(f"shows a line of a {kind} block: {line.strip()!r}")
         elif any(word in line for text in delimiters.EXACT for word in [text.removeprefix("### ")]):
@@ -84,27 +84,27 @@ def _all_lines(cell: NotebookNode) -> list[str]:
     return [line for text in texts for line in text.split("\n")]
 
 
-def _squeeze(line: str) -> str:
+def squeeze(line: str) -> str:
     """A line without spaces, so that layout hides nothing."""
     return "".join(line.split())
 
 
-def _telling(line: str) -> bool:
+def telling(line: str) -> bool:
     """Whether a line can tell anything: not blank, no bracket alone, no lone keyword."""
-    return len(_squeeze(line)) > 5 and _squeeze(line) not in ("return", "else:", "finally:", "continue", "break")
+    return len(squeeze(line)) > 5 and squeeze(line) not in ("return", "else:", "finally:", "continue", "break")
 
 
 def _shown_answers(solved: NotebookNode, file: str) -> list[Problem]:
     """A whole solution of three telling lines or more that stands in a lesson cell as well."""
     lessons = [
-        (position, "\n".join(_squeeze(line) for line in delimiters.outside(cell.source) if line.strip()))
+        (position, "\n".join(squeeze(line) for line in delimiters.outside(cell.source) if line.strip()))
         for position, cell in enumerate(solved.cells, 1)
     ]
     problems = []
     for cell in solved.cells:
         for block in delimiters.regions(cell.source, "solution"):
-            lines = [_squeeze(line) for line in block if line.strip()]
-            if len([line for line in block if _telling(line)]) < 3:
+            lines = [squeeze(line) for line in block if line.strip()]
+            if len([line for line in block if telling(line)]) < 3:
                 continue
             problems += [
                 Problem(file, f"cell {position}", f"shows the whole solution of {grader(cell).get('grade_id')!r}")

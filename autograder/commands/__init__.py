@@ -1,4 +1,4 @@
-"""The commands, one module each: HELP in a line, EXAMPLE, the packages that it NEEDS, `add` and `run`.
+"""The commands, one module each: HELP in a line, EXAMPLE, NEEDS of packages, IN_COURSE, `add` and `run`.
 
 Nothing but the standard library is imported at a module's top: the tour is instant.
 """

@@ -10,6 +10,7 @@ import argparse
 HELP = "make the notebooks from their texts in solutions/"
 EXAMPLE = "  autograder build --check     say what a build would change, outputs apart"
 NEEDS = ("torch", "nbgrader", "nbclient", "jupytext")
+IN_COURSE = True
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HELP = "grade a class: gradebook, feedback, report"
 EXAMPLE = "  autograder grade --student ada"
 NEEDS = ("torch", "nbgrader", "distributed", "rich")
+IN_COURSE = True
 
 
 def add(parser: argparse.ArgumentParser) -> None:

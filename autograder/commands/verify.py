@@ -7,6 +7,7 @@ import argparse
 HELP = "test the exercises: stubs, right and wrong answers, mutants"
 EXAMPLE = "  autograder verify 2.1 9.2    these two alone"
 NEEDS = ("torch", "rich")
+IN_COURSE = True
 
 
 def add(parser: argparse.ArgumentParser) -> None:

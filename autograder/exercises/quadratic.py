@@ -11,18 +11,14 @@ from .base import Exercise, decisions, describe, right, wrong
 FATES = ("converge", "oscillate", "diverge", "stay")
 
 
-def fate(a: float, eta: float) -> str:
+def truth_of(a: float, eta: float) -> str:
     """What w does for ever, from any w other than 0; eta * a is exact or far from an edge in every case."""
-    factor = 1 - eta * a
-    if factor == 1:
-        return "stay"
-    if factor == -1:
-        return "oscillate"
-    return "converge" if abs(factor) < 1 else "diverge"
+    edges = {0.0: "stay", 2.0: "oscillate"}
+    return edges.get(eta * a) or ("converge" if 0 < eta * a < 2 else "diverge")
 
 
 def judge(case: Case, answer: Any) -> Verdict:
-    truth = fate(*case.args)
+    truth = truth_of(*case.args)
     wanted = f"one of {', '.join(repr(f) for f in FATES)}: what w does for ever"
     if type(answer) is not str or answer not in FATES:
         return wrong(describe(answer), wanted, "return one of the four strings", group=truth)

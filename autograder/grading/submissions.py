@@ -10,10 +10,10 @@ from pathlib import Path
 
 import nbformat
 
+from ..handin import MAX_BYTES as MAX_FILE
+from .archives import unpacked
 from .course import Course, CourseError
 from .restore import Restored, grade_id, restore
-
-MAX_FILE = 20 << 20
 
 
 @dataclass
@@ -46,6 +46,8 @@ def find_submissions(course: Course, student: str | None = None) -> list[Submiss
         who = f"{student}/" if student else "STUDENT/"
         raise CourseError(f"no submission found at {course.submitted}/{who}{course.assignment}/")
     for submission in found:
+        unpack_to = course.home / "unpacked" / submission.student / course.assignment
+        submission.folder, submission.notes = unpacked(submission.folder, unpack_to)
         _match(course, submission)
     return found
 
