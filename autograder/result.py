@@ -43,7 +43,8 @@ class Verdict:
     expected: what was wanted, in terms that the student knows; never the answer.
     look: where to look next; empty when the answer is right.
     parts: for exercises that score parts apart, each part's own pass or fail.
-    group: a label that scoring may use (the true class of a decision); never shown.
+    group: a label that scoring may use (the true class of a decision); never shown to students.
+    said: the class that the answer decided for, where the instructor's report counts who took what for what.
     """
 
     passed: bool
@@ -52,6 +53,7 @@ class Verdict:
     look: str = ""
     parts: dict[str, bool] = field(default_factory=dict)
     group: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from ..grading.engine import grade_class
     from ..grading.feedback import write_feedback
     from ..grading.progress import followed
+    from ..grading.results import path_of, read_entries
     from ..grading.workers import Crew
 
     console = Console(highlight=False, quiet=options.quiet)
@@ -61,7 +62,9 @@ def run(options: argparse.Namespace) -> int:
                 console.print(report.plain(f"{result.student}: {said}"))
     results.sort(key=lambda r: r.student)
     report.show(results, console, walls)
-    report.write_json(results, course.home / "report.json", walls)
+    graded = {r.student for r in results}
+    others = [e for e in read_entries(course) if e["student"] not in graded] if options.student else []
+    report.write_json(results, path_of(course), walls, others)
     notebooks = sum(r.notebooks for r in results)
     seconds = time.monotonic() - begun
     console.print(f"{notebooks} notebooks in {seconds:.1f} s, {seconds / max(notebooks, 1):.2f} s a notebook")

@@ -45,18 +45,20 @@ def judge(case: Case, answer: Any) -> Verdict:
     if said != recipe.fault:
         observed = f"the diagnosis {said!r}, which is not what the run shows"
         expected = "the fault that the run shows, or 'healthy'"
-        return _verdict(recipe, [False] * 3, observed, expected, _against(recipe, said))
+        return _verdict(recipe, [False] * 3, observed, expected, _against(recipe, said), said)
     true = measure(recipe, said)
     observable, control = _compare_observable(answer, true), _compare_control(answer, true)
     passed = [True, not observable, not control]
     wanted = [text for text, complaint in zip(WORDS[said], (observable, control)) if complaint]
     observed = "; ".join([f"the diagnosis {said!r}", *filter(None, (observable, control))])
     look = "" if all(passed) else "measure from reset(), as the table defines it, one change at a time"
-    return _verdict(recipe, passed, observed, "; ".join(wanted), look)
+    return _verdict(recipe, passed, observed, "; ".join(wanted), look, said)
 
 
-def _verdict(recipe: Recipe, passed: list[bool], observed: str, expected: str, look: str) -> Verdict:
-    return Verdict(all(passed), observed, expected, look, dict(zip(PARTS, passed)), recipe.fault)
+def _verdict(
+    recipe: Recipe, passed: list[bool], observed: str, expected: str, look: str, said: str = ""
+) -> Verdict:
+    return Verdict(all(passed), observed, expected, look, dict(zip(PARTS, passed)), recipe.fault, said)
 
 
 def _fault(answer: Any) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Iterable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -12,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..result import ItemResult
+from ..text import printable
 from .files import write_whole
+from .results import decisions
 from .task import StudentResult
 
 SIGNS = {"right": "✓", "partly right": "◐", "wrong": "✗", "not attempted": "–"}
@@ -61,28 +64,35 @@ def attention(result: StudentResult) -> list[str]:
 
 def plain(text: str) -> Text:
     """Text for a terminal: control characters and direction marks become visible escapes."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return Text(shown)
+    return Text(printable(text))
 
 
-def write_json(results: list[StudentResult], path: Path, walls: bool) -> None:
-    """The report as JSON: every student, every item with outcome, cases and notes; written whole or not at all."""
-    content = {"sandbox": walls, "students": [_student(r) for r in results]}
+def write_json(results: list[StudentResult], path: Path, walls: bool, others: Iterable[dict] = ()) -> None:
+    """The report as JSON: every student, every item with outcome, cases and notes; written whole or not at all.
+
+    others: entries of an earlier report that stay as they are, of students who were not graded now.
+    """
+    students = sorted([*others, *(_student(r, walls) for r in results)], key=lambda entry: entry["student"])
+    content = {"sandbox": all(entry["sandbox"] for entry in students), "students": students}
     write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def _student(r: StudentResult) -> dict:
+def _student(r: StudentResult, walls: bool) -> dict:
+    decided = {i: counts for i, item in r.items.items() if (counts := decisions(item))}
     items = {i: {**asdict(item), "mark": item.mark} for i, item in r.items.items()}
     for item in items.values():
         for case in item["cases"]:
             case["verdict"].pop("group")  # the true class of a decision
     return {
         "student": r.student,
+        "sandbox": walls,
         "score": r.score,
         "points": r.points,
         "seconds": round(r.seconds, 3),
         "timing": r.timing,
         "notebooks": r.notebooks,
         "notes": r.notes,
+        "failed": r.failed,
+        "decisions": decided,
         "items": items,
     }
