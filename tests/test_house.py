@@ -89,7 +89,7 @@ def _needs():
 
 def _lock():
     lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    return dict(line.lower().split("==") for line in lines if line and not line.startswith("#"))
+    return dict(line.lower().partition("  #")[0].split("==") for line in lines if line and not line.startswith("#"))
 
 
 @pytest.mark.parametrize("need", _needs(), ids=lambda need: need.name)
