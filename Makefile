@@ -38,12 +38,15 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# bubblewrap walls student code in while grading; for tests chromium is a browser and postgresql a gradebook.
+# bubblewrap walls student code in while grading; for tests chromium is a browser, postgresql a gradebook,
+# and iproute2 and openssl make a network of hosts with certificates.
 debian:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		wanted=; \
 		command -v bwrap >/dev/null || wanted="$$wanted bubblewrap"; \
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
+		command -v ip >/dev/null || wanted="$$wanted iproute2"; \
+		command -v openssl >/dev/null || wanted="$$wanted openssl"; \
 		ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || wanted="$$wanted postgresql"; \
 		if [ -n "$$wanted" ]; then \
 			echo "installing$$wanted"; \

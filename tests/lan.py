@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -63,12 +62,6 @@ class Host:
         """Run a program here to its end."""
         words = ["ip", "netns", "exec", self.space, *map(str, command)]
         return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=timeout)
-
-    def ask(self, script: str) -> str:
-        """What a few lines of Python print here."""
-        done = self.run(sys.executable, "-c", script)
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done.stdout.strip()
 
     def kill(self) -> None:
         """Every program of this host dies at once, as when its power fails."""

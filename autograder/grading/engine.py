@@ -14,7 +14,7 @@ from ..judge import checks_in, course_secret, seed_for
 from ..result import ItemResult
 from ..sandbox import bubblewrap
 from ..sandbox.limits import SandboxUnavailable
-from .course import Course
+from .course import Course, CourseError
 from .known import Notebooks, Submissions
 from .record import Recorder, Unrecordable
 from .restore import is_check
@@ -23,6 +23,7 @@ from .task import Graded, StudentResult, Task, Watch
 from .workers import RETRIES, Crew, hired, work
 
 AHEAD = 4  # tasks queued for each worker; more would only fill memory
+SCHEDULER_LOST = "the scheduler was lost; what was recorded stays, and the same command goes on with the rest"
 WORKERS_COUNTED = 5.0  # seconds between two looks at how many there are; on a cluster they come and go
 
 
@@ -65,7 +66,10 @@ class _Room:
 
     def now(self) -> int:
         if time.monotonic() - self.asked > WORKERS_COUNTED:
-            self.room = AHEAD * max(1, len(self.client.nthreads()))
+            try:
+                self.room = AHEAD * max(1, len(self.client.nthreads()))
+            except (OSError, RuntimeError):
+                raise CourseError(SCHEDULER_LOST) from None
             self.asked = time.monotonic()
         return self.room
 
@@ -100,6 +104,8 @@ class _Class:
                 yield from self._complete()
             if flying:
                 future = next(done)
+                if future.cancelled():  # nobody else would
+                    raise CourseError(SCHEDULER_LOST)
                 task = flying.pop(future.key)
                 self.back[task.student][task.notebook] = graded = _result(future)
                 self.known.keep(task, graded)

@@ -111,7 +111,7 @@ def work(task: Task, walls: bool) -> Graded:
 @contextlib.contextmanager
 def hired(crew: Crew) -> Iterator[Client]:
     """A Dask client with warm workers. Errors: CourseError, SandboxUnavailable."""
-    for name in ("asyncio", "distributed", "distributed.nanny", "distributed.worker", "distributed.scheduler"):
+    for name in ("asyncio", "distributed", *(f"distributed.{n}" for n in ("client", "nanny", "worker", "scheduler"))):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     settings = {
         "distributed.worker.multiprocessing-method": "forkserver",
