@@ -1,4 +1,4 @@
-"""What a notebook calls: `check(id, answer)` and `hint(id)`."""
+"""What a notebook calls for its exercises: `check(id, answer)` and `hint(id)`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,13 @@ def check(exercise_id: str, answer: Any, hidden: bool = False) -> Any:
         return None  # the judge reaches the verdict, from outside
     from .exercises import find
     from .item import run_item
+    from .lesson.told import told
     from .render import Report
 
     exercise = find(exercise_id)
     seed = secrets.randbits(62) if hidden else None
-    return Report(run_item(exercise, LocalAnswer(answer), seed))
+    item = run_item(exercise, LocalAnswer(answer), seed)
+    return Report(item, headed=not told(exercise, answer, item))
 
 
 _hints_shown: dict[str, int] = {}

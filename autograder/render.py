@@ -13,10 +13,13 @@ STYLE = {
 
 
 class Report:
-    """A check's result. In Jupyter a table; in plain text the points, which nbgrader reads."""
+    """A check's result. In Jupyter a table; in plain text the points, which nbgrader reads.
 
-    def __init__(self, item: ItemResult) -> None:
-        self.item = item
+    headed: whether the table has its headline; without it where a line above already says that.
+    """
+
+    def __init__(self, item: ItemResult, headed: bool = True) -> None:
+        self.item, self.headed = item, headed
 
     def __repr__(self) -> str:
         return str(self.item.mark)
@@ -25,7 +28,7 @@ class Report:
         return self.item.mark
 
     def _repr_html_(self) -> str:
-        return item_html(self.item)
+        return item_html(self.item, self.headed)
 
 
 class Hints:
@@ -54,8 +57,8 @@ def headline(item: ItemResult) -> str:
     return f"{text}; fresh hidden cases are drawn when it is graded ({item.points:g} points)"
 
 
-def item_html(item: ItemResult) -> str:
-    """A table: case, verdict, observed, expected, where to look."""
+def item_html(item: ItemResult, headed: bool = True) -> str:
+    """A table: case, verdict, observed, expected, where to look; a headline above it where `headed`."""
     head = "".join(
         f'<th scope="col" style="{STYLE["cell"]}">{name}</th>'
         for name in ("Case", "Verdict", "Observed", "Expected", "Where to look")
@@ -64,10 +67,14 @@ def item_html(item: ItemResult) -> str:
     notes = [*item.notes, f"Verdict reached in {item.where}."] if item.hidden else item.notes
     foot = "".join(f"<p><small>{escape(note)}</small></p>" for note in notes)
     return (
-        f'<div class="autograder-check"><p><strong>{escape(headline(item))}</strong></p>'
+        f'<div class="autograder-check">{_headline_html(item) if headed else ""}'
         f'<table style="{STYLE["table"]}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table>{foot}</div>"
     )
+
+
+def _headline_html(item: ItemResult) -> str:
+    return f"<p><strong>{escape(headline(item))}</strong></p>"
 
 
 def _shown(item: ItemResult) -> list[CaseResult]:

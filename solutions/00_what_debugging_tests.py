@@ -11,32 +11,19 @@
 # ---
 
 # %% [markdown]
-# # 0 · What debugging tests
+# # 00 · What debugging tests
 #
 # A training run makes claims: the labels belong to the inputs, the split is honest, the metric measures the task,
 # the weights move. A falling curve is evidence for one of them. Debugging means to test the others, one at a time,
 # with a number that could have come out differently.
 #
-# This notebook has no graded exercise. It shows how to read the others, and makes three points that they rest on.
-#
-# One belief to begin with: **"No exception means no bug."** Every broken run below ends without one.
-#
 # ## The session
 #
-# About two hours, in order. Each notebook stands alone; if time is short, do the exercises marked *core*.
+# About two hours with the exercises marked *core*, in order; each notebook stands alone. Behind a plus sign: *stretch*.
 #
-# | Notebook | The question it answers |
-# |---|---|
-# | 00 What debugging tests | What does a falling loss prove, and what must be saved to repeat a failure? |
-# | 01 Overfit one batch | Can this model and this optimizer fit a few fixed examples, and what follows if they can? |
-# | 02 NaN and inf | Where is the first number that is not finite? |
-# | 03 The loss will not move | Which link between the loss and a changed weight is broken? |
-# | 04 Train against validation | Are the two curves computed from comparable things? |
-# | 05 Histograms | What do the statistics of weights and gradients say, and what not? |
-# | 06 Data | Does each example still carry its own id, label and meaning when it reaches the model? |
-# | 07 Failure scenarios | Which observable tells apart faults that look the same? |
-# | 08 Tool belt | What do profiler, compiler and memory tools report, on CPU and (in 08-gpu) on a GPU? |
-# | 09 Retention | Diagnose broken runs that you have not seen before. |
+# {{session}}
+#
+# Run the two cells below (Shift+Enter) to see what is done and what is next. Come back whenever you like.
 
 # %% tags=["setup"] nbgrader={"grade_id": "setup-00", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 import io
@@ -48,15 +35,22 @@ import torch.nn.functional as F
 from torch import nn
 
 import autograder
-from autograder import hint
+from autograder import explore, hint, progress
 
 # %matplotlib inline
 torch.set_num_threads(1)
 torch.manual_seed(0)
 plt.rcParams.update({"figure.figsize": (6.4, 3.2), "figure.dpi": 90, "axes.grid": True, "grid.alpha": 0.3})
 
+# %%
+progress()
+
 # %% [markdown]
 # ## How to read a claim
+#
+# This notebook has no graded exercise. It shows how to read the others, and makes three points that they rest on.
+#
+# One belief to begin with: **"No exception means no bug."** Every broken run below ends without one.
 #
 # **Claim.** A statement that can be false. The cell below it measures, prints what it found and ends with `assert`:
 # if the statement were false here, the cell would fail.
@@ -80,8 +74,8 @@ assert spoiled.max() - clean.max() > 1  # its control
 #
 # An exercise has a stub, a function with a docstring and no body, and below it a check. The check calls your
 # function and shows a line for each case: what was **observed**, what was **expected**, and **where to look**.
-# It calls your function on copies and keeps nothing, so run it as often as you like. After an edit run the stub's
-# cell first, otherwise the check still sees the old function.
+# It calls your function on copies, so run it as often as you like. After an edit run the stub's cell: the check then
+# says that it is **stale**, and you run it again.
 #
 # A first answer to exercise 3.2, which asks for logits that are *not* uniform and still have a mean loss of log C.
 # Zero logits get the loss right. Nothing is graded here.
@@ -111,7 +105,8 @@ def untouched(targets, classes):
 autograder.check("3.2", untouched)
 
 # %% [markdown]
-# Stuck? Each call of `hint` names one more thing to look at, three in all. Hints are free.
+# Stuck? Each call of `hint` names one more thing to look at, three in all. Hints are free. Once all visible cases
+# pass, `solution("3.2")` shows our answer beside yours, where solutions came with your notebooks.
 
 # %%
 hint("3.2")
@@ -289,11 +284,7 @@ assert kinds("a permutation each").count("lucky") > 0
 # example's label that happens to be equal, so that an accuracy above zero proves nothing. Crosses: a wrong label.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-_ = ipywidgets.interact(
-    plot_pairs, shuffle=list(SHUFFLES), seed=ipywidgets.IntSlider(value=0, min=0, max=20, description="seed")
-)
+explore(plot_pairs, shuffle=list(SHUFFLES), seed=(0, 20, 1))
 
 # %% [markdown]
 # ## 0.2 To repeat a failure, save what it was made of

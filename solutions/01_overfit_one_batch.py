@@ -35,7 +35,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 torch.set_num_threads(1)
 torch.manual_seed(19)
@@ -375,13 +375,7 @@ for c in (2, 10, 1000):
 # count. At smoothing 1 nothing is left of the label and every curve ends at log C.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-ipywidgets.interact(
-    lambda smoothing, classes: show_floor(smoothing, classes) and None,
-    smoothing=ipywidgets.FloatSlider(0.1, min=0, max=1, step=0.05, description="smoothing"),
-    classes=ipywidgets.IntSlider(3, min=2, max=100, description="classes"),
-);
+explore(show_floor, smoothing=(0, 1, 0.05), classes=(2, 100, 1))
 
 # %% [markdown]
 # {{exercise 1.5a}}

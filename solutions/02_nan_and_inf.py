@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 2 · The loss is NaN
+# # 02 · NaN and inf
 #
 # A `nan` or an `inf` on the screen is the last station of a journey. Somewhere before it stands the **first**
 # number that was not finite, and only that place says what went wrong. This notebook finds it, checks what should
@@ -35,7 +35,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 # %matplotlib inline
 torch.set_num_threads(1)
@@ -102,6 +102,54 @@ plot_layers(half, single)
 # %% [markdown]
 # *Largest output of each layer. Squares on the dashed line: float32. Dots: float16 while finite; crosses on the
 # dotted line (65504, the end of float16): not finite. Every cross after the first is a consequence of it.*
+#
+# Why the *first*, and why look forward? Put one NaN into the weight of a layer and move it along.
+
+
+# %%
+def boundaries(fault=3, layers=8, width=6):
+    """Whether each layer's output, and each weight's gradient, is finite when one weight of layer `fault` is NaN."""
+    torch.manual_seed(0)
+    model = nn.Sequential(*(nn.Linear(width, width) for _ in range(layers)))
+    with torch.no_grad():
+        model[fault].weight[0, 0] = math.nan
+    out, finite = torch.randn(4, width), []
+    for layer in model:
+        out = layer(out)
+        finite.append(bool(out.isfinite().all()))
+    out.square().mean().backward()
+    return finite, [bool(layer.weight.grad.isfinite().all()) for layer in model]
+
+
+def plot_boundaries(fault=3):
+    finite, with_gradient = boundaries(fault)
+    fig, ax = plt.subplots(figsize=(6.4, 2.0))
+    ax.grid(False)
+    for row, values in ((1, finite), (0, with_gradient)):
+        for layer, ok in enumerate(values):
+            ax.add_patch(plt.Rectangle((layer, row), 1, 1, fc="white" if ok else "0.85", ec="k", hatch="" if ok else "///"))
+            ax.text(layer + 0.5, row + 0.5, "finite" if ok else "nan", ha="center", va="center", fontsize=8,
+                    bbox={"fc": "white", "ec": "none", "pad": 1})
+    first = finite.index(False)
+    ax.annotate("first", (first + 0.5, 2), (first + 0.5, 2.45), ha="center", arrowprops={"arrowstyle": "->"})
+    ax.set(xlim=(0, len(finite)), ylim=(0, 2.9), xticks=[i + 0.5 for i in range(len(finite))],
+           xticklabels=range(len(finite)), yticks=[0.5, 1.5], yticklabels=["gradient of weight", "output"], xlabel="layer",
+           title=f"one NaN in the weight of layer {fault}")
+    plt.show()
+
+
+plot_boundaries()
+for fault in range(8):
+    finite, with_gradient = boundaries(fault)
+    assert finite == [True] * fault + [False] * (8 - fault)  # forward, the first bad output is the fault's own
+    assert not any(with_gradient)  # backward, the NaN reaches every weight: gradients point nowhere
+
+# %% [markdown]
+# *Outputs above, gradients below; hatched is not finite. The first bad output is that of the faulty layer, wherever it
+# is. The gradients are NaN in every layer, before the fault and behind it.*
+
+# %% tags=["widget", "nbval-skip"]
+explore(plot_boundaries, {"fault": "faulty layer"}, fault=(0, 7, 1))
 
 # %% [markdown]
 # {{exercise 2.1}}
@@ -782,10 +830,7 @@ assert log_probabilities(60.0) == (-INF, -120.0)
 # leaves the picture (hatched) once the probability rounds to zero.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-scale = ipywidgets.FloatSlider(value=40, min=0, max=100, step=2, description="logit scale")
-_ = ipywidgets.interact(plot_log_probability, scale=scale)
+explore(plot_log_probability, {"scale": "logit scale"}, scale=(0, 100, 2))
 
 # %% [markdown]
 # ## 2.12 Repair the operation
@@ -1062,11 +1107,7 @@ assert ends[0.0] == ends[2.0] == 1.0  # on both edges |w| stays what it was
 # at 10⁻⁶; plain between 0 and 2, crosshatched outside; the star is the path on the left.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = ipywidgets.interact(
-    plot_descent,
-    a=ipywidgets.FloatSlider(value=2, min=0.1, max=4, step=0.1, description="curvature a"),
-    eta=ipywidgets.FloatSlider(value=0.9, min=0, max=1.4, step=0.05, description="rate eta"),
-)
+explore(plot_descent, {"a": "curvature a", "eta": "rate eta"}, a=(0.1, 4, 0.1), eta=(0, 1.4, 0.05))
 
 # %% [markdown]
 # {{exercise 2.15}}

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 3 · The loss will not move
+# # 03 · The loss will not move
 #
 # No error, no NaN, and a flat line. Between the loss and a weight that changes lies a chain, and one broken link is
 # enough:
@@ -37,7 +37,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 # %matplotlib inline
 torch.set_num_threads(1)
@@ -186,11 +186,7 @@ assert abs(uniform - 0.1) < 1e-6
 # far from the 1/10 (dotted) of a uniform prediction.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-_ = ipywidgets.interact(
-    plot_descent, scale=ipywidgets.FloatSlider(value=10, min=0, max=20, step=1, description="start scale")
-)
+explore(plot_descent, {"scale": "start scale"}, scale=(0, 20, 1))
 
 # %% [markdown]
 # {{exercise 3.2}}
@@ -602,9 +598,7 @@ for fault in FAULTS:
         assert len(empty) == 5 and not still
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-_ = ipywidgets.interact(plot_strip, fault=ipywidgets.Dropdown(options=FAULTS, value="dead ReLU, decay"))
+explore(plot_strip, fault=list(FAULTS))
 
 # %% [markdown]
 # ## 3.3 The other chain: pairs

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 4 · Train against validation
+# # 04 · Train against validation
 #
 # Two curves lie on one plot, and the gap between them is read like a horoscope. This notebook asks first whether
 # the two numbers may be compared at all: were they measured in the same mode, made of the same terms, divided by
@@ -31,13 +31,12 @@ import copy
 import random
 from collections import Counter
 
-import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 # %matplotlib inline
 torch.set_num_threads(1)
@@ -203,7 +202,7 @@ plot_modes()
 # dashed and solid does.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = widgets.interact(plot_modes, p=widgets.FloatSlider(0.8, min=0.0, max=0.9, step=0.1, continuous_update=False))
+explore(plot_modes, {"p": "dropout p"}, p=(0, 0.9, 0.1))
 
 # %% [markdown]
 # {{exercise 4.2}}
@@ -316,7 +315,7 @@ plot_recipes()
 # compared only when both were logged by the same recipe.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = widgets.interact(plot_recipes, reference=list(recipes()))
+explore(plot_recipes, reference=list(recipes()))
 
 # %% [markdown]
 # **Control.** The differences must vanish when the recipes have nothing to differ about: equal batch sizes, no
@@ -472,11 +471,7 @@ plot_splits()
 # whoever recognizes a person knows the label. Right, each line is of one kind.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = widgets.interact(
-    plot_splits,
-    rows_each=widgets.IntSlider(8, min=1, max=12, continuous_update=False),
-    share=widgets.FloatSlider(0.25, min=0.1, max=0.5, step=0.05, continuous_update=False),
-)
+explore(plot_splits, {"rows_each": "rows a person", "share": "share held out"}, rows_each=(1, 12, 1), share=(0.1, 0.5, 0.05))
 
 # %% [markdown]
 # **Time is a group as well.** A value that wanders from day to day is guessed below by copying the nearest day of

@@ -34,7 +34,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 # %matplotlib inline
 torch.set_num_threads(1)
@@ -392,9 +392,7 @@ show_spike()
 # share of active units, supervised targets.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-_ = ipywidgets.interact(show_spike, change=["nothing", *CHANGES])
+explore(show_spike, {"change": "intervention"}, change=["nothing", *CHANGES])
 
 # %% [markdown]
 # ## 5.4 Compare a layer with its own past
@@ -518,7 +516,7 @@ assert runs["slip"][0][100][2][1].std() < runs["slip"][0][80][2][1].std()  # the
 # narrower meanwhile: alone, they would look like convergence.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = ipywidgets.interact(ridges, run=["slip", "calm"], layer=[0, 2, 4], until=(39, 159, 20))
+explore(ridges, {"until": "until step"}, run=["slip", "calm"], layer=[0, 2, 4], until=(39, 159, 20))
 
 # %% [markdown]
 # **The limit of every histogram.** It forgets which entry is which. Reorder the entries of a trained weight, and its

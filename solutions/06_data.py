@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 6 · Data
+# # 06 · Data
 #
 # The loss sees tensors. It does not see that a six became a nine, that a target belongs to the neighbor, or that a
 # person stands on both sides of the split. This notebook looks at what is fed in: example by example, before and
@@ -29,13 +29,12 @@
 import math
 from collections import Counter
 
-import ipywidgets as widgets
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 # %matplotlib inline
 torch.set_num_threads(1)
@@ -112,7 +111,7 @@ plot_pairing()
 # diagonal, crosses beside it. Left, order is gone and every pair is right; right, the same batch with a fault.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = widgets.interact(plot_pairing, fault=list(FAULTS[1:]))
+explore(plot_pairing, fault=list(FAULTS[1:]))
 
 # %% [markdown]
 # **Look at one example at a time.** Below, a pipeline of three transforms runs on named examples, and one of them is
@@ -288,7 +287,7 @@ plot_transform()
 # that shows another label than the one it still carries.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = widgets.interact(plot_transform, name=list(TRANSFORMS))
+explore(plot_transform, {"name": "transform"}, name=list(TRANSFORMS))
 
 # %% [markdown]
 # **Channels and range** fail as silently. `reshape` gives the shape that a channels-first model asks for and mixes
@@ -517,11 +516,7 @@ plot_curves()
 # person (the widget) the two tell the same story.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = widgets.interact(
-    plot_curves,
-    rows_each=widgets.IntSlider(10, min=1, max=20, continuous_update=False),
-    shared=widgets.Checkbox(False, description="label learnable"),
-)
+explore(plot_curves, {"rows_each": "rows a person", "shared": "label learnable"}, rows_each=(1, 20, 1), shared=bool)
 
 # %% [markdown]
 # ## 6.6 A rule that has never failed has not been tested

@@ -30,7 +30,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 # %matplotlib inline
 torch.set_num_threads(1)
@@ -167,9 +167,7 @@ for how in WAYS:
 # pairs. After one shuffle the ids are in another order, and every line is level still.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-_ = ipywidgets.interact(show_pairing, how=list(WAYS), seed=(0, 20))
+explore(show_pairing, how=list(WAYS), seed=(0, 20, 1))
 
 # %% [markdown]
 # {{exercise 7.1a}}
@@ -333,7 +331,7 @@ assert not math.isfinite(slopes["log of softmax"][-1])
 # gradient that should pull the label up: with epsilon it fades to 0 just where the error is largest.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = ipywidgets.interact(show_losses, exponent=(3, 30, 3))
+explore(show_losses, {"exponent": "epsilon 1e-"}, exponent=(3, 30, 3))
 
 # %% [markdown]
 # {{exercise 7.2}}
@@ -469,7 +467,7 @@ assert all(
 # flat row of the cloud, and recording changes nothing. Right, no switch helps.*
 
 # %% tags=["widget", "nbval-skip"]
-_ = ipywidgets.interact(show_modes, p=(0.0, 0.9, 0.1))
+explore(show_modes, {"p": "dropout p"}, p=(0, 0.9, 0.1))
 
 # %% [markdown]
 # A seed before each validation makes the calls agree as well. It repairs nothing: it always draws the same mask, and

@@ -51,7 +51,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 torch.set_num_threads(1)
 torch.manual_seed(8)
@@ -171,9 +171,7 @@ assert len(waits) == 1 and waits[0][4] >= 1e3 * WAIT_S * 0.95 and not during
 # was stored; yours will have other lengths.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-ipywidgets.interact(show_lanes, step=ipywidgets.IntSlider(3, 2, 4), deepest=ipywidgets.IntSlider(4, 1, 7));
+explore(show_lanes, {"deepest": "deepest lane"}, step=(2, 4, 1), deepest=(1, 7, 1))
 
 # %% [markdown]
 # ### Self time and total time answer different questions

@@ -11,7 +11,9 @@
 # ---
 
 # %% [markdown]
-# # 9 · Retention: five broken runs, five questions, one matrix
+# # 09 · Retention
+#
+# Five broken runs, five questions, one matrix.
 #
 # Everything so far. First on runs whose code you cannot read, then in five short questions; then all instruments of
 # the course on 46 small runs, and yours in a file to take home.
@@ -33,7 +35,7 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 
-from autograder import check, hint
+from autograder import check, explore, hint, solution
 
 # %matplotlib inline
 torch.set_num_threads(1)
@@ -428,13 +430,14 @@ probe()
 # while the loss falls. Tick `clear` below, and compare.*
 
 # %% tags=["widget", "nbval-skip"]
-import ipywidgets
-
-_ = ipywidgets.interact(
+explore(
     probe,
+    {"name": "run", "rate": "times its rate", "clear": "clear gradients", "catalog": "join with catalog"},
     name=list("ABCDEFGH"),
-    updates=ipywidgets.IntSlider(value=20, min=1, max=60),
-    rate=ipywidgets.FloatLogSlider(value=1.0, base=10, min=-2, max=1, step=0.25, description="times rate"),
+    updates=(1, 60, 1),
+    rate=[0.01, 0.1, 0.3, 1.0, 3.0, 10.0],
+    clear=bool,
+    catalog=bool,
 )
 
 # %% [markdown]

@@ -77,7 +77,7 @@ def test_binder_starts_lab_on_the_first_notebook(tmp_path):
     )
     first = sorted((ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"))[0].name
     assert done.stdout.split() == [
-        "--port=8888", f"--ServerApp.default_url=/lab/tree/notebooks/{ASSIGNMENT}/{first}"
+        "--port=8888", f"--ServerApp.default_url=/lab/tree/notebooks/{ASSIGNMENT}/{first}", "--LabApp.news_url=None"
     ]  # fmt: skip
 
 
@@ -185,16 +185,17 @@ def test_no_answers_without_exercise():
 # Each room of the package, and the rooms that it must not know. `text`, `wire`, `live` and `result` lie below all.
 ABOVE = ("cli", "commands", "grading", "build", "verify", "nbgrader_plugin")
 FORBIDDEN = {
-    "runs": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises"),
-    "exercises": (*ABOVE, "judge", "sandbox", "kernel", "item", "render"),
+    "runs": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "lesson", "exercises"),
+    "exercises": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "lesson"),
     "kernel": (*ABOVE, "judge", "sandbox"),
-    "sandbox": (*ABOVE, "judge", "exercises", "runs", "item", "render"),
+    "lesson": (*ABOVE, "judge", "sandbox", "kernel", "item"),
+    "sandbox": (*ABOVE, "judge", "exercises", "runs", "item", "render", "lesson"),
     "judge": ABOVE,
     "build": ("cli", "commands", "grading", "verify", "nbgrader_plugin", "judge", "sandbox"),
     "grading": ("cli", "commands", "verify"),
-    "wire": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
-    "result": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
-    "text": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "exercises", "runs"),
+    "wire": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "lesson", "exercises", "runs"),
+    "result": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "lesson", "exercises", "runs"),
+    "text": (*ABOVE, "judge", "sandbox", "kernel", "item", "render", "lesson", "exercises", "runs"),
 }
 
 

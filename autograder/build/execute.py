@@ -63,7 +63,7 @@ def execute_all(notebooks: Iterable[NotebookNode], workers: int = 2) -> list[str
 def kernel_environment() -> dict[str, str]:
     """The environment of a kernel: this Python first, one thread, a fixed hash seed."""
     folder = str(Path(sys.executable).parent)
-    fixed = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "COLUMNS": "100"}
+    fixed = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "COLUMNS": "100", "AUTOGRADER_PROGRESS": "off"}
     return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', '')}", **fixed}
 
 
@@ -100,6 +100,8 @@ def _cell_problems(cell: NotebookNode) -> Iterator[str]:
             yield f"fails with {output.ename}: {output.evalue[:500]}"
         if output.output_type == "stream" and output.name == "stderr":
             yield f"writes to stderr, which differs from run to run: {output.text[:300]!r}"
+        if "image/png" in output.get("data", {}) and "alt" not in cell.metadata:
+            yield "shows a figure without a caption; open the markdown cell below it with one: *A sentence or two.*"
     volatile = VOLATILE.search(output_text(cell))
     if volatile:
         yield f"prints {volatile[0]!r}, which differs from run to run"

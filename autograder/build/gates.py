@@ -95,8 +95,8 @@ def _placeholder_form(cell: NotebookNode) -> Iterator[str]:
     for line in cell.source.split("\n"):
         if "{{" not in line or cell.cell_type != "markdown":
             continue
-        if not re.fullmatch(r"\{\{exercise [^{}\s]+\}\}", line.strip()):
-            yield f"{line.strip()!r}: write {{{{exercise ID}}}} alone on its line"
+        if not re.fullmatch(r"\{\{(exercise [^{}\s]+|session)\}\}", line.strip()):
+            yield f"{line.strip()!r}: write {{{{exercise ID}}}} or {{{{session}}}} alone on its line"
 
 
 def _ids(nb: NotebookNode) -> list[tuple[NotebookNode, str]]:

@@ -11,9 +11,12 @@ import jupytext
 from nbformat import NotebookNode
 
 from ..exercises.base import Exercise
+from ..lesson import session
 
 Find = Callable[[str], Exercise]
 PLACEHOLDER = re.compile(r"\{\{exercise ([^{}\s]+)\}\}")
+SESSION = "{{session}}"  # the map of the session as a table
+CAPTION = re.compile(r"\A\*([^*\s].*?)\*(?:\n\n|\Z)", re.DOTALL)
 LANGUAGE = {
     "file_extension": ".py",
     "mimetype": "text/x-python",
@@ -98,9 +101,10 @@ def _bound(node: ast.stmt) -> Iterator[str]:
 
 
 def fill(nb: NotebookNode, find: Find) -> NotebookNode:
-    """Put in what only the exercises know: points of graded cells, and the exercises' heads.
+    """Put in what only the exercises know: points of graded cells, the exercises' heads, the map of the session.
 
-    A grade id becomes the cell's id, so `check-1.1` is `check-1-1` in notebooks and gradebook.
+    A grade id becomes the cell's id, so `check-1.1` is `check-1-1` in notebooks and gradebook. A caption
+    becomes the alternative text of the figures above it.
     """
     for cell in nb.cells:
         cell.pop("where", None)
@@ -111,7 +115,18 @@ def fill(nb: NotebookNode, find: Find) -> NotebookNode:
             cell.metadata.nbgrader["points"] = whole(find(exercise_id).points)
         if placeholders(cell):
             cell.source = PLACEHOLDER.sub(lambda match: head(find(match[1])), cell.source)
+        if cell.cell_type == "markdown" and SESSION in cell.source:
+            cell.source = cell.source.replace(SESSION, session.table())
+    for cell, below in zip(nb.cells, nb.cells[1:]):
+        if cell.cell_type == "code" and caption(below):
+            cell.metadata["alt"] = caption(below)  # nbconvert reads it; Lab has no such thing
     return nb
+
+
+def caption(cell: NotebookNode) -> str:
+    """The caption with which a markdown cell opens, a paragraph in italics, on one line; else an empty string."""
+    found = CAPTION.match(cell.source) if cell.cell_type == "markdown" else None
+    return " ".join(found[1].split()) if found else ""
 
 
 def head(exercise: Exercise) -> str:
