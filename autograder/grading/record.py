@@ -141,8 +141,9 @@ class Recorder:
     def scores(self) -> dict[str, tuple[float, float]]:
         """By student, in one query, what the gradebook holds now: automatic points, and points that count."""
         with self._foreseen():
+            sums = func.sum(Grade.auto_score), func.sum(Grade.score)
             rows = (
-                self.gradebook.db.query(SubmittedAssignment.student_id, func.sum(Grade.auto_score), func.sum(Grade.score))
+                self.gradebook.db.query(SubmittedAssignment.student_id, *sums)
                 .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
                 .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
                 .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
