@@ -19,7 +19,7 @@ from .course import ASSIGNMENT, BuildError, Course, Problem
 from .release import release_problems, squeeze, telling
 
 PACKAGE = Path(__file__).resolve().parents[1]
-STAFF = ("build", "grading", "judge", "sandbox", "verify", "nbgrader_plugin.py")
+STAFF = ("build", "grading", "judge", "sandbox", "verify", "database.py", "nbgrader_plugin.py")
 COMMANDS = ("__init__.py", "doctor.py", "submit.py")
 BESIDE = ("LICENSE", "LICENSE-text")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that a zip can hold

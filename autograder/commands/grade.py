@@ -41,11 +41,14 @@ def run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..grading import report
+    from ..grading.class_page import write_report
     from ..grading.course import Course
     from ..grading.engine import grade_class
     from ..grading.feedback import write_feedback
     from ..grading.progress import followed
-    from ..grading.results import path_of, read_entries
+    from ..grading.results import entries_of_others, path_of
+    from ..grading.session_page import write_session_pages
+    from ..grading.standing import read_class
     from ..grading.workers import Crew
 
     console = Console(highlight=False, quiet=options.quiet)
@@ -62,19 +65,20 @@ def run(options: argparse.Namespace) -> int:
                 console.print(report.plain(f"{result.student}: {said}"))
     results.sort(key=lambda r: r.student)
     report.show(results, console, walls)
-    graded = {r.student for r in results}
-    others = [e for e in read_entries(course) if e["student"] not in graded] if options.student else []
+    others = entries_of_others(course, {r.student for r in results}) if options.student else []
     report.write_json(results, path_of(course), walls, others)
     notebooks = sum(r.notebooks for r in results)
     seconds = time.monotonic() - begun
     console.print(f"{notebooks} notebooks in {seconds:.1f} s, {seconds / max(notebooks, 1):.2f} s a notebook")
-    unwritten = []
+    group, unwritten = read_class(course), []
     if not options.no_feedback:
         wanted = [r.student for r in results if not r.failed and (r.fresh or not _has_page(course, r))]
         unwritten = write_feedback(course, wanted, crew.size)
         for student in unwritten:
             console.print(report.plain(f"{student}: no feedback page could be written"))
-        console.print(f"feedback: {course.feedback}   report: {course.home / 'report.json'}", soft_wrap=True)
+        write_session_pages(group, [student for student in wanted if student not in unwritten])
+        console.print(f"feedback: {course.feedback}", soft_wrap=True)
+    console.print(f"report: {write_report(group)}", soft_wrap=True)
     return 1 if unwritten or any(r.failed for r in results) else 0
 
 

@@ -59,11 +59,11 @@ def item_numbers(group: Class) -> list[ItemNumbers]:
     if not students:
         return []
     marks = np.array([[_share(s.marks.get(i)) for i in group.places] for s in students])
-    points = np.array([_points(students, i) for i in group.places])
+    points = np.array([place.points for place in group.places.values()], dtype=float)
     totals = marks @ points
     return [
         ItemNumbers(
-            exercise_id, _title(students, exercise_id), float(points[column]), float(marks[:, column].mean()),
+            exercise_id, group.titles.get(exercise_id, ""), float(points[column]), float(marks[:, column].mean()),
             correlation(marks[:, column], totals - marks[:, column] * points[column]),
             _outcomes(students, exercise_id),
         )
@@ -79,15 +79,7 @@ def correlation(item: np.ndarray, rest: np.ndarray) -> float | None:
 
 
 def _share(mark: Mark | None) -> float:
-    return mark.score / mark.points if mark and mark.points else 0.0
-
-
-def _points(students: list[Standing], exercise_id: str) -> float:
-    return next((s.marks[exercise_id].points for s in students if exercise_id in s.marks), 0.0)
-
-
-def _title(students: list[Standing], exercise_id: str) -> str:
-    return next((s.marks[exercise_id].title for s in students if exercise_id in s.marks), "")
+    return mark.score / mark.place.points if mark and mark.place.points else 0.0
 
 
 def _outcomes(students: list[Standing], exercise_id: str) -> dict[str, int]:
@@ -97,7 +89,7 @@ def _outcomes(students: list[Standing], exercise_id: str) -> dict[str, int]:
 
 def outcome_of_mark(mark: Mark | None) -> str:
     """How an exercise ended, as one of OUTCOMES."""
-    outcome = mark.item.outcome if mark and mark.item else "not attempted"
+    outcome = mark.outcome if mark else "not attempted"
     return outcome if outcome in OUTCOMES else "ended otherwise"
 
 
@@ -149,7 +141,7 @@ def reasons(standing: Standing) -> list[str]:
         said.append(f"passes every case shown and fails most that are not: {', '.join(fitted)}")
     if standing.late > 0:
         said.append(f"{standing.late / 3600:.1f} hours late, {standing.penalty:g} points off")
-    untouched = [m.place.exercise for m in marks if m.item and m.item.outcome == "not attempted"]
+    untouched = [m.place.exercise for m in marks if m.outcome == "not attempted"]
     if len(untouched) > len(marks) / 2:
         said.append(f"{len(untouched)} of {len(marks)} exercises not attempted")
     return said

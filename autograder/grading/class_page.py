@@ -18,18 +18,17 @@ from .analysis import (
     notebook_seconds,
     outcome_of_mark,
 )
+from .files import write_whole
 from .pages import render
+from .session_page import INDEX
 from .standing import Class, Standing
-
-INDEX = "index.html"  # of a student's feedback
 
 
 def write_report(group: Class) -> Path:
     """Write report.html beside the submissions, whole or not at all. Returns its path."""
     path = group.course.home / "report.html"
-    partial = path.with_suffix(".partial")
-    partial.write_text(report_page(group), encoding="utf-8")
-    return partial.replace(path)
+    write_whole(path, report_page(group))
+    return path
 
 
 def report_page(group: Class) -> str:

@@ -20,10 +20,9 @@ from nbgrader.coursedir import CourseDirectory
 
 from .course import Course, CourseError
 from .files import write_whole
+from .pages import POLICY
 from .record import told
 
-# What a browser may do with a page: show text, styles and images that lie in the page itself.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 LEFT_OUT = "*Lesson cells that are as they came are left out here; they are in your own notebook.*"
 ACTIVE = ("script", "iframe", "object", "embed", "link", "base", "form", "meta[http-equiv]")
 

@@ -70,13 +70,14 @@ def outcomes(items: list[ItemNumbers]) -> Picture:
         left = [a + b for a, b in zip(left, widths)]
     for row, item in zip(rows, items):
         axes.text(max(left) * 1.015, row, f"{item.share:.2f}", va="center")
-    axes.text(max(left) * 1.015, -1, "mean share", va="center")
+    axes.text(max(left) * 1.015, -1.1, "mean share", va="center")
     axes.set_yticks(rows, [item.exercise for item in items])
     axes.invert_yaxis()
     axes.set(xlabel="students", xlim=(0, max(left)))
     axes.margins(y=0.01)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=len(OUTCOMES), frameon=False, columnspacing=1.2)
+    above = (-0.02, 1 + 0.6 / len(items))
+    axes.legend(loc="lower left", bbox_to_anchor=above, ncols=len(OUTCOMES), frameon=False, columnspacing=1.2)
     hardest = sorted(items, key=lambda item: item.share)[:3]
     told = ", ".join(f"{item.exercise} with {item.share:.2f}" for item in hardest)
     return _picture(

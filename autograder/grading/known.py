@@ -19,7 +19,7 @@ class Submissions:
     def __init__(self, course: Course, recorder: Recorder, secret: bytes, walls: bool) -> None:
         self.course, self.recorder, self.secret, self.walls = course, recorder, secret, walls
         self.cache = Cache(course.home / "cache")
-        self.scores = recorder.auto_scores()
+        self.scores = recorder.scores()
         self.keys: dict[str, str] = {}
 
     def recall(self, submission: Submission) -> StudentResult | None:
@@ -34,9 +34,10 @@ class Submissions:
             return None
         marks = sum(item.mark for item in result.items.values())
         graded = (self.course.autograded / submission.student / self.course.assignment).is_dir()
-        if not graded or abs(self.scores.get(submission.student, -1.0) - marks) > 1e-6:
+        automatic, score = self.scores.get(submission.student, (-1.0, 0.0))
+        if not graded or abs(automatic - marks) > 1e-6:
             return None
-        return replace(result, fresh=False)
+        return replace(result, score=score, fresh=False)  # somebody may have changed it by hand
 
     def keep(self, result: StudentResult) -> None:
         """Remember a recorded result."""

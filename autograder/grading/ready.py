@@ -90,7 +90,7 @@ def _gradebook(course: Course) -> Finding:
     if file != course.db_url and not Path(file).exists():  # which opening it would make
         return Finding("gradebook", "none yet", "run: make build")
     try:
-        return Finding("gradebook", f"of this course, {len(Recorder(course).auto_scores())} submissions graded")
+        return Finding("gradebook", f"of this course, {len(Recorder(course).scores())} submissions graded")
     except CourseError as error:
         what, _, way_out = str(error).rpartition("; ")
         return Finding("gradebook", what or str(error), way_out or str(error))

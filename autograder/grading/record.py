@@ -138,18 +138,19 @@ class Recorder:
     def _mark(self, student: str) -> str:
         return key_of("recorded", self.course.assignment, student)
 
-    def auto_scores(self) -> dict[str, float]:
-        """Automatic points by student, in one query: what the gradebook holds now."""
+    def scores(self) -> dict[str, tuple[float, float]]:
+        """By student, in one query, what the gradebook holds now: automatic points, and points that count."""
         with self._foreseen():
+            sums = func.sum(Grade.auto_score), func.sum(Grade.score)
             rows = (
-                self.gradebook.db.query(SubmittedAssignment.student_id, func.sum(Grade.auto_score))
+                self.gradebook.db.query(SubmittedAssignment.student_id, *sums)
                 .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
                 .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
                 .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
                 .filter(Assignment.name == self.course.assignment)
                 .group_by(SubmittedAssignment.student_id)
             )
-            scores = {student: score or 0.0 for student, score in rows}
+            scores = {student: (auto or 0.0, score or 0.0) for student, auto, score in rows}
             self.gradebook.db.remove()
         return scores
 

@@ -13,6 +13,7 @@ from .course import Course, CourseError
 from .task import StudentResult
 
 UNDECIDED = "no diagnosis"
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -36,35 +37,38 @@ def decisions(item: ItemResult) -> dict[str, dict[str, int]]:
     return counts
 
 
-def read_entries(course: Course) -> list[dict]:
-    """Entries of report.json as they lie there, none when there is no such file. Errors: CourseError."""
-    path = path_of(course)
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))["students"] if path.exists() else []
-    except (ValueError, KeyError, TypeError):
-        raise _unreadable(path) from None
-
-
 def read_results(course: Course) -> dict[str, Entry]:
     """Every student's entry, by student. Errors: CourseError where nothing has been graded yet."""
     path = path_of(course)
     if not path.exists():
         raise CourseError(f"{path} does not exist: nothing has been graded yet; run: autograder grade")
     try:
-        return {entry["student"]: _kept(entry) for entry in read_entries(course)}
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise _unreadable(path) from None
+        return {values["student"]: _entry(values) for values in _read(path)}
+    except _UNREADABLE:
+        raise CourseError(f"{path} is not a report of this version; run: autograder grade --force") from None
+
+
+def entries_of_others(course: Course, graded: set[str]) -> list[dict]:
+    """What report.json holds of students who were not graded now and still have a submission."""
+    try:
+        found = _read(path_of(course))
+        for values in found:
+            _entry(values)
+    except (OSError, *_UNREADABLE):  # an older version's; the report then has those graded now
+        return []
+    here = [values for values in found if (course.submitted / values["student"] / course.assignment).is_dir()]
+    return [values for values in here if values["student"] not in graded]
 
 
 def path_of(course: Course) -> Path:
     return course.home / "report.json"
 
 
-def _unreadable(path: Path) -> CourseError:
-    return CourseError(f"{path} is not a report of this version; run: autograder grade --force")
+def _read(path: Path) -> list[dict]:
+    return json.loads(path.read_text(encoding="utf-8"))["students"]
 
 
-def _kept(entry: dict) -> Entry:
+def _entry(entry: dict) -> Entry:
     known = {field.name for field in fields(StudentResult)}
     values = {name: value for name, value in entry.items() if name in known}
     values["items"] = {i: _item(item) for i, item in entry["items"].items()}

@@ -5,6 +5,7 @@ The gradebook has the last word: what was changed in formgrader after grading is
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Iterator
@@ -22,11 +23,10 @@ from nbgrader.api import (
 )
 from sqlalchemy.orm import Query
 
-from ..exercises import find
 from ..judge import checks_in
 from ..result import ItemResult
-from .course import Course
-from .record import Recorder
+from .course import Course, CourseError
+from .record import Recorder, told
 from .restore import grade_id, is_check
 from .results import Entry, read_results
 from .task import StudentResult
@@ -34,12 +34,13 @@ from .task import StudentResult
 
 @dataclass(frozen=True)
 class Place:
-    """Where an exercise is graded: notebook, its graded cell, and the solution cell that bears comments."""
+    """Where an exercise is graded: notebook, its graded cell with its points, the solution cell that bears comments."""
 
     exercise: str
     notebook: str
     cell: str
     solution: str
+    points: float
 
 
 @dataclass(frozen=True)
@@ -51,14 +52,16 @@ class Mark:
     """
 
     place: Place
-    title: str
-    points: float
     score: float
     manual: bool = False
     extra: float = 0.0
     review: bool = False
     comment: str = ""
     item: ItemResult | None = None
+
+    @property
+    def outcome(self) -> str:
+        return self.item.outcome if self.item else "not attempted"
 
 
 @dataclass
@@ -92,6 +95,7 @@ class Class:
 
     course: Course
     places: dict[str, Place]
+    titles: dict[str, str]
     points: float
     duedate: datetime | None
     standings: dict[str, Standing]
@@ -100,13 +104,22 @@ class Class:
     def handed_in(self) -> list[Standing]:
         return [standing for standing in self.standings.values() if standing.handed_in]
 
+    def chosen(self, student: str | None) -> list[str]:
+        """That student, or all who handed in. Errors: CourseError for one who did not."""
+        names = [standing.student for standing in self.handed_in]
+        if student is not None and student not in names:
+            near = difflib.get_close_matches(student, names, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "; see the students in the report"
+            raise CourseError(f"no submission of {student!r} is in the gradebook{hint}")
+        return names if student is None else [student]
+
 
 def read_class(course: Course) -> Class:
     """Read gradebook and report. Errors: CourseError for a gradebook of another course, or before any grading."""
     entries = read_results(course)
     Recorder(course)  # a gradebook that is not this course's is refused
     places = {place.exercise: place for name in course.notebooks() for place in _places(course, name)}
-    with Gradebook(course.db_url, course.course_id) as gradebook:
+    with told(course), Gradebook(course.db_url, course.course_id) as gradebook:
         assignment = gradebook.find_assignment(course.assignment)
         points, duedate = assignment.max_score, assignment.duedate
         standings = {s.id: Standing(s.id, _person(s), points=points) for s in gradebook.students}
@@ -117,7 +130,8 @@ def read_class(course: Course) -> Class:
         standing.entry = entry
         for exercise_id, mark in standing.marks.items():
             standing.marks[exercise_id] = replace(mark, item=entry.result.items.get(exercise_id))
-    return Class(course, places, points, duedate, dict(sorted(standings.items())))
+    titles = {i: item.title for entry in entries.values() for i, item in entry.result.items.items()}
+    return Class(course, places, titles, points, duedate, dict(sorted(standings.items())))
 
 
 def _places(course: Course, name: str) -> Iterator[Place]:
@@ -126,7 +140,8 @@ def _places(course: Course, name: str) -> Iterator[Place]:
         if cell.metadata.get("nbgrader", {}).get("solution"):
             solution = grade_id(cell)
         if is_check(cell):
-            yield Place(checks_in(cell.source)[-1].exercise_id, name, grade_id(cell), solution)
+            points = cell.metadata.nbgrader.points
+            yield Place(checks_in(cell.source)[-1].exercise_id, name, grade_id(cell), solution, points)
 
 
 def _person(student: Student) -> dict[str, str]:
@@ -159,10 +174,8 @@ def _read_marks(
                 continue
             score, manual, extra, review = row
             comment = comments.get((student, place.notebook, place.solution), "")
-            exercise = find(exercise_id)
-            standings[student].marks[exercise_id] = Mark(
-                place, exercise.title, exercise.points, score, manual is not None, extra or 0.0, review, comment
-            )
+            mark = Mark(place, score, manual is not None, extra or 0.0, review, comment)
+            standings[student].marks[exercise_id] = mark
 
 
 def _of_assignment(gradebook: Gradebook, kind: type, assignment: str, *columns: Any) -> Query:

@@ -25,5 +25,5 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters["shown"] = lambda value: "\n".join(map(printable, str(value).split("\n")))
-    made.filters["points"] = lambda value: f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+    made.filters["points"] = lambda value: f"{value:.2f}".rstrip("0").rstrip(".")
     return made
