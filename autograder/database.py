@@ -41,7 +41,7 @@ def why_not(url: str, error: Exception) -> str:
         text = text.replace(str(word), "***")
     if "locked" in text:
         return f"the gradebook {shown(url)} is locked by another program; close it and run the same command again"
-    if "full" in text or "disk I/O" in text:
+    if any(words in text for words in ("is full", "disk I/O", "No space left")):
         return f"the gradebook {shown(url)} can't be written: no space is left; free some and run this again"
     return f"the gradebook {shown(url)} can't be opened: {text[:500]}"
 

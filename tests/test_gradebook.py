@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+from contextlib import closing
 
 import pytest
 from nbgrader.api import Gradebook
@@ -215,6 +216,14 @@ def test_a_submission_is_recorded_whole_or_not_at_all(sqlite_copy, monkeypatch):
         list(grade_class(sqlite_copy, "complete", crew=TWO))
     assert written and written[0] > 0.125
     assert held(sqlite_copy) == before and sorted(sqlite_copy.autograded.rglob("*")) == kept
+
+
+def test_two_gradings_of_a_course_never_record_at_once(pattern, monkeypatch):
+    monkeypatch.setenv(database.VARIABLE, "")
+    course = Course.at(pattern)
+    with closing(record.Recorder(course)), pytest.raises(CourseError, match="another grading is at work"):
+        record.Recorder(course)
+    record.Recorder(course).close()
 
 
 @pytest.mark.parametrize(

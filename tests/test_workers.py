@@ -108,8 +108,8 @@ class NoRecorder:
     def __init__(self, course):
         self.notes = []
 
-    def auto_scores(self):
-        return {}
+    def close(self):
+        pass
 
     @contextmanager
     def submission(self, student, folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections import deque
@@ -37,25 +38,25 @@ def grade_class(
     for name in course.notebooks():
         course.release_notebook(name)  # a course that was not released is refused before any work
     submissions = find_submissions(course, student)
-    recorder = Recorder(course)
-    if crew.walls and not crew.scheduler and not bubblewrap.available():
-        raise SandboxUnavailable(bubblewrap.MISSING)
-    secret = course_secret(course.secret)
-    memory = Submissions(course, recorder, secret, crew.walls)
-    changed = []
-    for submission in submissions:
-        known = memory.recall(submission)
-        if known and not force:
-            yield known
-        else:
-            changed.append(submission)
-    if changed:
-        watch.total(sum(len(submission.files) for submission in changed))
-        known = Notebooks(memory.cache, crew.walls, force)
-        with hired(crew) as client:
-            for result in _Class(course, recorder, changed, secret, known).run(client, watch):
-                memory.keep(result)
-                yield result
+    with contextlib.closing(Recorder(course)) as recorder:
+        if crew.walls and not crew.scheduler and not bubblewrap.available():
+            raise SandboxUnavailable(bubblewrap.MISSING)
+        secret = course_secret(course.secret)
+        memory = Submissions(course, recorder, secret, crew.walls)
+        changed = []
+        for submission in submissions:
+            known = memory.recall(submission)
+            if known and not force:
+                yield known
+            else:
+                changed.append(submission)
+        if changed:
+            watch.total(sum(len(submission.files) for submission in changed))
+            known = Notebooks(memory.cache, crew.walls, force)
+            with hired(crew) as client:
+                for result in _Class(course, recorder, changed, secret, known).run(client, watch):
+                    memory.keep(result)
+                    yield result
 
 
 class _Room:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
 import shutil
 from datetime import datetime
@@ -50,9 +51,10 @@ class _Transaction(Session):
 
 
 class Recorder:
-    """Writes one submission at a time; one that is interrupted before `finish` is recorded again.
+    """Writes one submission at a time; one that is interrupted before `finish` is recorded again. `close` it.
 
-    Errors: CourseError for a gradebook that is not this course's, or that can't be read or written now.
+    Errors: CourseError for a gradebook that is not this course's, or that can't be read or written now,
+    and while another grading records in this course.
     """
 
     def __init__(self, course: Course) -> None:
@@ -60,11 +62,14 @@ class Recorder:
         self.after_judge = _after_judge(course)
         self.marks = Cache(course.home / "cache")
         logging.getLogger("tornado.application").setLevel(logging.CRITICAL)  # nbgrader's, which prints tracebacks
-        with self._foreseen(database.ERRORS):
-            self.gradebook = Gradebook(course.db_url, course.course_id)
-            self.gradebook.db = scoped_session(sessionmaker(self.gradebook.engine, class_=_Transaction))
-            recorded = self._recorded()
-        self._check_gradebook(recorded)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_alone(course.home / "lock"))
+            with self._foreseen(database.ERRORS):
+                self.gradebook = stack.enter_context(Gradebook(course.db_url, course.course_id))
+                self.gradebook.db = scoped_session(sessionmaker(self.gradebook.engine, class_=_Transaction))
+                recorded = self._recorded()
+            self._check_gradebook(recorded)
+            self.close = stack.pop_all().close
 
     def _recorded(self) -> dict[str, set[str]] | None:
         """Grade ids by notebook, as the gradebook has them."""
@@ -217,6 +222,18 @@ class _Entry:
             "db_url": self.course.db_url,
         }
         return {"nbgrader": names, "unique_key": name, "output_files_dir": f"{name}_files"}
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a course's lock. Errors: CourseError while another process does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CourseError(f"another grading is at work in {path.parent}; wait for its end or stop it") from None
+        yield
 
 
 @contextlib.contextmanager
