@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := tour
-.PHONY: tour setup lab test grade build verify adversarial debian
+.PHONY: tour setup lab test grade build verify adversarial bench debian
 
 PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$name"; break; }; done)
@@ -26,6 +26,7 @@ tour:
 	@echo 'make verify   contributors: stubs, wrong answers and mutants must fail, right answers pass'
 	@echo 'make test     contributors: every test (make test PYTEST="-k gates" for some)'
 	@echo 'make adversarial   contributors: awkward and hostile submissions, ours beside stock nbgrader'
+	@echo 'make bench        contributors: how fast a class is graded, beside stock nbgrader and the bare floor'
 	@echo 'Each sets up .venv first; README.md says more.'
 
 setup: $(READY) debian
@@ -83,3 +84,6 @@ verify: $(BUILT)
 
 adversarial: $(READY) debian
 	$(BIN)/python -m tests.adversarial
+
+bench: $(BUILT) debian
+	$(BIN)/python -m tests.bench
