@@ -21,6 +21,7 @@ PACKAGES = {
     "ipywidgets": "8.1",
     "jupyterlab": "4.2",
     "tensorboard": "2.18",
+    "platformdirs": "4",
 }
 TORCH = "2.9"
 LAB_PORT = 8888

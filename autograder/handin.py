@@ -43,14 +43,13 @@ def drafts(folder: Path) -> list[Draft]:
     raise NothingToHandIn(f"there is no notebook in {folder}; go to the folder that holds yours")
 
 
-def absent(found: list[Draft], exercise_ids: list[str]) -> dict[str, list[str]]:
-    """Exercises that no notebook holds, by the number of the notebook that should."""
+def absent(found: list[Draft]) -> dict[str, list[str]]:
+    """Exercises of the session that no notebook holds, by the notebook in which they belong."""
+    from .lesson.session import PARTS
+
     here = {i for draft in found for i in (*draft.attempted, *draft.untouched)}
-    missing: dict[str, list[str]] = {}
-    for exercise_id in exercise_ids:
-        if exercise_id not in here:
-            missing.setdefault(exercise_id.partition(".")[0].zfill(2), []).append(exercise_id)
-    return missing
+    wanted = {part.notebook: [one.id for one in part.exercises() if one.id not in here] for part in PARTS}
+    return {notebook: missing for notebook, missing in wanted.items() if missing}
 
 
 def pack(found: list[Draft], name: str, folder: Path) -> Path:

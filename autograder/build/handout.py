@@ -16,7 +16,7 @@ import nbformat
 
 from . import delimiters
 from .course import ASSIGNMENT, BuildError, Course, Problem
-from .release import release_problems, squeeze, telling
+from .release import all_lines, release_problems, squeeze, telling
 
 PACKAGE = Path(__file__).resolve().parents[1]
 STAFF = ("build", "grading", "judge", "sandbox", "verify", "database.py", "nbgrader_plugin.py")
@@ -100,8 +100,8 @@ def leaks(course: Course, folder: Path) -> list[Problem]:
     solutions = dict(_solutions(course))
     problems = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        text = path.read_text(encoding="utf-8")
-        squeezed = squeeze(text.replace("\\n", "\n").replace('",', "").replace('"', ""))
+        text = _text(path)
+        squeezed = squeeze(text)
         name = str(path.relative_to(folder))
         if secret and secret in text:
             problems.append(Problem(name, "", "holds the course secret"))
@@ -119,8 +119,15 @@ def _solutions(course: Course) -> Iterator[tuple[str, str]]:
         for cell in nbformat.read(path, as_version=4).cells:
             for block in delimiters.regions(cell.source, "solution"):
                 if sum(map(telling, block)) >= 3:
-                    text = squeeze("\n".join(block).replace('",', "").replace('"', ""))
-                    yield f"{path.name}, cell {cell.id}", text
+                    yield f"{path.name}, cell {cell.id}", squeeze("\n".join(block))
+
+
+def _text(path: Path) -> str:
+    """All that a file shows; of a notebook its cells and outputs as they were before they became JSON."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    return "\n".join(line for cell in nbformat.reads(text, as_version=4).cells for line in all_lines(cell))
 
 
 def _zip(folder: Path) -> Path:

@@ -62,7 +62,7 @@ def release_problems(solved: NotebookNode, released: NotebookNode, file: str) ->
 
 def _leaks(cell: NotebookNode, secret: dict[str, str]) -> list[str]:
     found = []
-    for line in _all_lines(cell):
+    for line in all_lines(cell):
         kind = secret.get(squeeze(line))
         if kind:
             found.append(f"shows a line of a {kind} block: {line.strip()!r}")
@@ -77,7 +77,7 @@ def _leaks(cell: NotebookNode, secret: dict[str, str]) -> list[str]:
     return found
 
 
-def _all_lines(cell: NotebookNode) -> list[str]:
+def all_lines(cell: NotebookNode) -> list[str]:
     texts = [cell.source]
     for output in cell.get("outputs", []):
         texts += [output.get("text", ""), *map(str, output.get("data", {}).values())]

@@ -28,14 +28,13 @@ def run(options: argparse.Namespace) -> int:
     from ..handin import absent, drafts, pack
 
     found = drafts(options.course.resolve())
-    ids = list(all_exercises())
     for draft in found:
         print(_line(draft))
-    for number, missing in absent(found, ids).items():
-        print(f"missing: notebook {number} with {_exercises(missing)}")
+    for notebook, missing in absent(found).items():
+        print(f"{notebook + '.ipynb':<34}MISSING with {_exercises(missing)}")
     path = pack(found, options.name or getpass.getuser(), Path.cwd())
-    attempted = sum(len(draft.attempted) for draft in found)
-    print(f"{path.name}: {len(found)} notebooks, {attempted} of {len(ids)} exercises attempted; hand this file in")
+    attempted = f"{sum(len(draft.attempted) for draft in found)} of {len(all_exercises())} exercises attempted"
+    print(f"{path.name}: {len(found)} notebooks, {attempted}; hand this file in")
     return 0
 
 

@@ -17,8 +17,8 @@ import autograder
 
 PACKAGE = Path(autograder.__file__).parent
 # rooms that student code has no business in (cases, truths, verdicts, grading): all but two, new ones too
-OPEN = ("sandbox", "lesson", "__pycache__")
-HIDDEN = tuple(sorted(p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name not in OPEN))
+SHOWN = ("sandbox", "lesson", "__pycache__")
+HIDDEN = tuple(sorted(p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name not in SHOWN))
 NOBODY = 65534
 MISSING = (
     "bubblewrap is not installed, so student code can't be kept from the course; install it "
