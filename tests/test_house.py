@@ -89,7 +89,8 @@ def _needs():
 
 def _lock():
     lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    return dict(line.lower().partition("  #")[0].split("==") for line in lines if line and not line.startswith("#"))
+    pins = [line.partition("#")[0].strip().lower() for line in lines]
+    return dict(pin.split("==") for pin in pins if pin)
 
 
 @pytest.mark.parametrize("need", _needs(), ids=lambda need: need.name)
