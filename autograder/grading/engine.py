@@ -105,10 +105,11 @@ class _Class:
                 yield from self._complete()
             if flying:
                 future = next(done)
-                if future.cancelled():  # nobody else would
+                cancelled = future.cancelled()  # nobody would, but a client that lost its scheduler
+                task, graded = flying.pop(future.key), _result(future)
+                if graded is None and (cancelled or client.status != "running"):
                     raise CourseError(SCHEDULER_LOST)
-                task = flying.pop(future.key)
-                self.back[task.student][task.notebook] = graded = _result(future)
+                self.back[task.student][task.notebook] = graded
                 self.known.keep(task, graded)
                 watch.notebook(task.student, task.notebook)
                 yield from self._complete()
