@@ -10,7 +10,16 @@ from typing import Any, Callable, Iterable
 import numpy as np
 
 from ..result import Case, CaseResult, Verdict
-from ..runs.fits import CROSS_ENTROPY, NEAR_ZERO, OneBatchFit, Recipe, changed, final_loss
+from ..runs.fits import (
+    CROSS_ENTROPY,
+    NEAR_ZERO,
+    RANGES,
+    WIDTHS,
+    OneBatchFit,
+    Recipe,
+    changed,
+    final_loss,
+)
 from .base import Exercise, chance_corrected, describe, wrong
 
 CAUSES = (
@@ -59,13 +68,31 @@ def _healthy(rng: random.Random, repeats: bool, unit: float) -> Recipe:
             return recipe
 
 
-def _faulty(rng: random.Random, fault: Callable[[random.Random, Recipe], Recipe], repeats: bool, unit: float) -> Recipe:
-    """A healthy fit with one fault, drawn again until the fault shows clearly."""
+def _faulty(rng: random.Random, cause: str, fault: Callable, repeats: bool, unit: float) -> Recipe:
+    """A healthy fit with one fault, drawn again until the fault shows clearly and no other cause could be meant."""
     while True:
         recipe = fault(rng, _healthy(rng, repeats, unit))
         loss = final_loss(recipe)
-        if math.isfinite(loss) and loss > 2 * NEAR_ZERO:
+        if math.isfinite(loss) and loss > 2 * NEAR_ZERO and not _eased(recipe, cause):
             return recipe
+
+
+# each variable at its most harmless; of a rate, no value is harmless for all
+HARMLESS = (
+    ("label smoothing", {"label_smoothing": 0.0}),
+    ("regularization", {"weight_decay": 0.0}),
+    ("regularization", {"max_norm": RANGES["max_norm"][1]}),
+    ("unsuitable loss", {"loss": CROSS_ENTROPY}),
+    ("capacity", {"width": WIDTHS[1]}),
+    ("capacity", {"activation": "relu"}),
+)
+
+
+def _eased(recipe: Recipe, cause: str) -> bool:
+    """Whether another cause's variable takes the fit near zero too: beyond the region of convergence, by luck."""
+    return any(
+        final_loss(changed(recipe, change)) < NEAR_ZERO for other, change in HARMLESS if other != cause
+    )
 
 
 def _contradict(rng: random.Random, recipe: Recipe, extra: int) -> Recipe:
@@ -126,7 +153,7 @@ def _case(name: str, rng: random.Random, index: int, turn: int) -> Case:
         cause, recipe = "nothing", _healthy(rng, repeats, unit)
     else:
         cause, fault = MECHANISMS[index]
-        recipe = _faulty(rng, fault, repeats, unit)
+        recipe = _faulty(rng, cause, fault, repeats, unit)
     return Case(f"{name}: {SIZE} examples, {recipe.classes} classes", (OneBatchFit(recipe),), cause)
 
 
