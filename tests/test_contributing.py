@@ -19,7 +19,6 @@ from .courses import FIXTURES
 TEMPLATE = FIXTURES / "template"
 HEAD = '''# %% tags=["setup"] nbgrader={"grade_id": "setup-01", "grade": false, "solution": false, "locked": true, "task": false, "schema_version": 3}
 import torch
-from torch import Tensor
 
 from autograder import check, hint
 

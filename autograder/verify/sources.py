@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +58,9 @@ def _of_text(course: Course, path: Path, answers: dict[str, str]) -> dict[str, S
         if exercise_id is None or not defining:
             continue
         own = defining[-1]
+        if own.id not in stubs:
+            where = f"cell {own.id!r} of {course.tell(course.released / path.stem)}.ipynb"
+            raise FileNotFoundError(errno.ENOENT, "not built", where)
         before = tuple(plain_code(c.source) for c in seen if c is not own)
         stub = plain_code(stubs[own.id])
         found[exercise_id] = Source(course.tell(path), setup, before, plain_code(own.source), _region(own.source), stub)
