@@ -57,9 +57,10 @@ debian:
 		fi; \
 	fi
 
-# No news from the net: the course works offline, and nothing is sent anywhere.
+# binder/jupyter: no news from the net, and no tools for instructors.
+lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/binder/jupyter
 lab: $(READY)
-	$(BIN)/jupyter lab --LabApp.news_url=None $(if $(filter 0,$(shell id -u)),--allow-root) \
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
 		$(firstword $(sort $(wildcard notebooks/$(ASSIGNMENT)/*.ipynb)) .)
 
 test: $(READY) debian

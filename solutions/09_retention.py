@@ -411,9 +411,11 @@ def probe(name="D", updates=20, rate=1.0, clear=False, catalog=False):
             run.zero_grad()
         losses.append(run.step(0, lr=rate * run.lr()))
         norms.append(size(run.gradients()))
-    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 2.8))
+    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.0))
+    done = [word for word, chosen in (("gradients cleared", clear), ("joined with catalog", catalog)) if chosen]
+    fig.suptitle(", ".join([f"run {name}", f"{rate:g} times its rate", *done]), fontsize=10)
     left.plot(losses, "o-", markersize=3)
-    left.set(title=f"run {name}: loss on batch 0", xlabel="update", yscale="log")
+    left.set(title="loss on batch 0", xlabel="update", yscale="log")
     right.plot(norms, "s--", markersize=3)
     right.set(title="gradient that the update uses", xlabel="update", ylim=(0, None))
     fig.tight_layout()
@@ -828,13 +830,13 @@ assert len(broken) == 34 and len(healthy) == 12
 # %%
 figure, axis = plt.subplots(figsize=(7.4, 9.4), dpi=80, layout="constrained")
 titles, columns = [*broken, *healthy], list(THRESHOLDS)
-for shape, size, word, chosen, mark in (
+for shape, marker_size, word, chosen, mark in (
     ("s", 5, "alarm on a broken run", broken, True),
     (".", 2, "no alarm on a broken run", broken, False),
     ("x", 6, "false alarm on a healthy run", healthy, True),
 ):
     points = [(columns.index(n), titles.index(t)) for t in chosen for n in columns if (n in alarms[t]) == mark]
-    axis.plot(*zip(*points), shape, markersize=size, color="0.15", label=word, linestyle="none")
+    axis.plot(*zip(*points), shape, markersize=marker_size, color="0.15", label=word, linestyle="none")
 axis.axhline(len(broken) - 0.5, color="0.15", linewidth=1)
 axis.set_xticks(range(len(columns)), columns, rotation=90, fontsize=8)
 axis.set_yticks(range(len(titles)), titles, fontsize=7)

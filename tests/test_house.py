@@ -77,7 +77,7 @@ def test_binder_starts_lab_on_the_first_notebook(tmp_path):
     )
     first = sorted((ROOT / "notebooks" / ASSIGNMENT).glob("*.ipynb"))[0].name
     assert done.stdout.split() == [
-        "--port=8888", f"--ServerApp.default_url=/lab/tree/notebooks/{ASSIGNMENT}/{first}", "--LabApp.news_url=None"
+        "--port=8888", f"--ServerApp.default_url=/lab/tree/notebooks/{ASSIGNMENT}/{first}"
     ]  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def fill(nb: NotebookNode, find: Find) -> NotebookNode:
             cell.source = cell.source.replace(SESSION, session.table())
     for cell, below in zip(nb.cells, nb.cells[1:]):
         if cell.cell_type == "code" and caption(below):
-            cell.metadata["alt"] = caption(below)  # nbconvert reads it; Lab has no such thing
+            cell.metadata["alt"] = caption(below)  # some pages of nbconvert read it; Lab has no such thing
     return nb
 
 

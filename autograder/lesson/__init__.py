@@ -26,7 +26,7 @@ def progress() -> Any:
     """
     if grading():
         return None
-    from .progress import Kept
+    from .kept import Kept
     from .session import Map
 
     return Map(Kept.here())
@@ -34,7 +34,7 @@ def progress() -> Any:
 
 def _forget() -> None:
     """Remove what is kept of the progress through the course, and say so."""
-    from .progress import Kept
+    from .kept import Kept
 
     print(Kept.here().forget())
 

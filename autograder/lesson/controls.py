@@ -29,16 +29,19 @@ def show(function: Callable, labels: dict[str, str], controls: dict[str, Any]) -
 
 
 def _control(ipywidgets: Any, label: str, given: Any, value: Any) -> Any:
-    # a figure is drawn when a slider comes to rest, not at each point on its way
-    look = {"description": label, "style": {"description_width": "9em"}, "layout": {"width": "30em"}}
-    if isinstance(given, list):
-        return ipywidgets.Dropdown(options=given, value=value if value in given else given[0], **look)
+    look = {
+        "description": label,
+        "style": {"description_width": "9em"},
+        "layout": {"width": "30em"},
+    }
     if given is bool:
         return ipywidgets.Checkbox(value=value, **look)
+    # A figure is drawn when a slider comes to rest, not at each point on its way. Choices are a slider too:
+    # in Lab the keyboard moves no menu, since the notebook takes its arrows.
+    look["continuous_update"] = False
+    if isinstance(given, list):
+        return ipywidgets.SelectionSlider(options=given, value=value if value in given else given[0], **look)
     low, high, step = given
-    kind = (
-        ipywidgets.IntSlider
-        if all(type(n) is int for n in (low, high, step, value))
-        else ipywidgets.FloatSlider
-    )
-    return kind(value=value, min=low, max=high, step=step, continuous_update=False, **look)
+    whole = all(type(number) is int for number in (low, high, step, value))
+    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+    return kind(value=value, min=low, max=high, step=step, **look)

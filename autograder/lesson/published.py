@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Iterator
 
 from ..exercises.base import Exercise
-from .progress import Kept
+from .kept import Kept
 from .session import home
 
 # Solved notebooks in a folder beside the student's were handed out by the instructor: that is the wish

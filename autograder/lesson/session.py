@@ -10,7 +10,7 @@ from ..exercises import all_exercises
 from ..exercises.base import Exercise
 
 if TYPE_CHECKING:
-    from .progress import Kept
+    from .kept import Kept
 
 
 @dataclass(frozen=True)

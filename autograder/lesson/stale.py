@@ -49,8 +49,9 @@ def made_of(answer: Any, namespace: dict[str, Any]) -> dict[str, Any]:
     while todo:
         name, one = todo.pop()
         functions = list(_functions(one))
-        found[name] = [_essence(f.__code__, f.__defaults__, f.__kwdefaults__) for f in functions] or id(one)
-        called = {n for f in functions for n in _names(f.__code__)}
+        parts = [(part, _essence(f.__code__, f.__defaults__, f.__kwdefaults__)) for part, f in functions]
+        found[name] = parts or id(one)
+        called = {n for _, f in functions for n in _names(f.__code__)}
         todo += [(n, namespace[n]) for n in sorted(called - set(found)) if _is_own(namespace.get(n))]
     return found
 
@@ -60,15 +61,16 @@ def _is_own(value: Any) -> bool:
     return isinstance(value, (type, FunctionType)) and value.__module__ == "__main__"
 
 
-def _functions(value: Any) -> Iterator[FunctionType]:
+def _functions(value: Any) -> Iterator[tuple[str, FunctionType]]:
+    """The function itself, or a class's methods by name."""
     value = getattr(value, "__wrapped__", value)  # under a decorator such as torch.no_grad()
     if isinstance(value, FunctionType):
-        yield value
+        yield "", value
     elif isinstance(value, type):
-        for part in vars(value).values():
+        for name, part in vars(value).items():
             for one in (part, getattr(part, "__func__", None), getattr(part, "fget", None)):
                 if isinstance(one, FunctionType):
-                    yield one
+                    yield name, one
 
 
 def _essence(code: CodeType, *defaults: Any) -> tuple:

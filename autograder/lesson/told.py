@@ -9,7 +9,7 @@ from ..exercises.base import Exercise
 from ..render import headline
 from ..result import ItemResult
 from . import published, stale
-from .progress import Kept
+from .kept import Kept
 from .session import following, home
 from .session import told as in_words
 

@@ -44,7 +44,7 @@ class Kept:
         try:
             stored = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
             return {k: v for k, v in stored.items() if v in STATES} | self.unwritten
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError, AttributeError, TypeError):
             self.note = f"{self.folder / FILE} can't be read; what it held is not shown."
