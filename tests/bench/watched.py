@@ -34,7 +34,7 @@ def first_result(root: Path) -> float:
     return seconds
 
 
-def peak_pss(root: Path, every: float = 0.3) -> float:
+def peakpss(root: Path, every: float = 0.3) -> float:
     """MB held at the peak by the command and all that it starts; a page that n processes share counts 1/n."""
     process = subprocess.Popen(_grade(), cwd=root, env=environment(), stdout=subprocess.DEVNULL)
     peak, done = 0.0, threading.Event()
@@ -42,7 +42,7 @@ def peak_pss(root: Path, every: float = 0.3) -> float:
     def look() -> None:
         nonlocal peak
         while not done.wait(every):
-            peak = max(peak, sum(_pss(pid) for pid in _family(process.pid)))
+            peak = max(peak, sum(pss(pid) for pid in family(process.pid)))
 
     watcher = threading.Thread(target=look)
     watcher.start()
@@ -63,7 +63,7 @@ def _grade() -> list[str]:
     ]
 
 
-def _family(first: int) -> list[int]:
+def family(first: int) -> list[int]:
     parents: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -77,7 +77,7 @@ def _family(first: int) -> list[int]:
     return found
 
 
-def _pss(pid: int) -> float:
+def pss(pid: int) -> float:
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
