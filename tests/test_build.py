@@ -45,7 +45,8 @@ def test_solved_notebook_is_filled_and_executed(built):
     assert [c.id for c in nb.cells[:3]] == ["01-001", "setup-01", "01-003"]
     graded = cell(nb, "check-0-9")
     assert graded.metadata.nbgrader.points == 2 and graded.metadata.nbgrader.grade_id == "check-0-9"
-    assert graded.outputs[0].data["text/plain"] == "2.0"
+    (result,) = [o for o in graded.outputs if o.output_type == "execute_result"]
+    assert result.data["text/plain"] == "2.0"
     assert "{{" not in "".join(c.source for c in nb.cells)
     assert "execution" not in graded.metadata and "version" not in nb.metadata.language_info
     assert any("image/png" in o.get("data", {}) for c in nb.cells for o in c.get("outputs", []))
@@ -103,7 +104,7 @@ def _edit(change):
     [
         (_edit(lambda nb: cell(nb, "01-003").update(source="pass")), "cell '01-003': its source differs"),
         (_edit(lambda nb: cell(nb, "check-0-9").metadata.nbgrader.update(points=9)), "its metadata differs"),
-        (_edit(lambda nb: nb.cells.pop()), "its cells differ: 01-009"),
+        (_edit(lambda nb: nb.cells.pop()), "its cells differ: 01-010"),
         (_edit(lambda nb: nb.metadata.update(author="x")), "its metadata differs"),
         (lambda root: released(root).unlink(), "is missing; run make build"),
     ],

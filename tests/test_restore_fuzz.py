@@ -51,7 +51,7 @@ def test_any_notebook_is_restored(found, metadata):
     assert sorted(grade_id(c) for c in made.cells if grade_id(c)) == sorted(IDS)
     for cell in made.cells:
         original = next((c for c in SOURCE.cells if grade_id(c) == grade_id(cell)), None) if grade_id(cell) else None
-        assert cell.cell_type in ("code", "markdown") and set(cell.metadata) <= {"nbgrader"}
+        assert cell.cell_type in ("code", "markdown") and set(cell.metadata) <= {"nbgrader", "autograder"}
         assert original is None or original.metadata.nbgrader.solution or cell.source == original.source
     nbformat.validate(made)
     text = nbformat.writes(made).encode()  # raises for what no file can hold
