@@ -209,16 +209,14 @@ class Page:
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("Shift+Enter")
 
-    def replace_last_line(self, text: str, code: str) -> None:
-        """Go up to the cell that holds a text, write code for its last line, and run it."""
+    def rewrite_cell(self, text: str, code: str) -> None:
+        """Go up to the cell that holds a text, write other code in its place, and run it."""
         active = self.panel.locator(".jp-Cell.jp-mod-active")
         while text not in active.inner_text():
             self.page.keyboard.press("ArrowUp")
         self.page.keyboard.press("Enter")
-        self.page.keyboard.press("Control+End")
-        for key in ("Home", "Shift+End", "Delete"):
-            self.page.keyboard.press(key)
-        self.page.keyboard.insert_text(code.replace("\n", "\n    "))
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(code)
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("Shift+Enter")
 
@@ -244,9 +242,14 @@ class Page:
             self.page.keyboard.press("Space" if checkbox else "ArrowLeft" if at_the_end else "ArrowRight")
             try:
                 self.page.wait_for_function(CHANGED, arg=[cell.element_handle(), FIGURE, before], timeout=15_000)
-                yield row.inner_text(), time.monotonic() - begun
+                yield _label(row), time.monotonic() - begun
             except TimeoutError:
-                yield row.inner_text(), None
+                yield _label(row), None
+
+
+def _label(row: Any) -> str:
+    """A control's label, without what it is set to."""
+    return row.inner_text().strip("\N{ZERO WIDTH SPACE}\n ").split("\n")[0]
 
 
 def _came_to_an_end(nb: NotebookNode) -> bool:
