@@ -7,17 +7,20 @@ import os
 import shutil
 import subprocess
 from datetime import datetime
+from pathlib import Path
 from urllib.parse import unquote
 
 import nbformat
 import numpy as np
 import pandas
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from nbgrader.utils import notebook_hash
+from playwright.sync_api import sync_playwright
 
 from autograder import ASSIGNMENT, cli
 from autograder.grading import analysis, report
@@ -43,6 +46,7 @@ STUDENTS = {
     "late": lambda cells: put(cells, "7.1a", example_class.answer("7.1a")),
     ODD: lambda cells: put(cells, "7.2", "def label_log_prob(logits, labels):\n    return logits\n"),
 }
+CHROMIUM = Path("/usr/bin/chromium")
 LATE = '\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
 
 
@@ -440,3 +444,23 @@ def test_grading_one_student_leaves_the_others_in_the_report(course, again):
 def test_an_unknown_student_gets_the_nearest_name(course, again, capsys):
     assert cli.main(["--course", str(course.root), "feedback", "--student", "compleet"]) == 2
     assert "no submission of 'compleet' is in the gradebook; did you mean 'complete'?" in capsys.readouterr().err
+
+
+# --- in a browser ---
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="needs Debian's package chromium: apt-get install chromium")
+def test_pages_are_readable_by_everybody(course, again):
+    """No finding of axe on the report, the session's page, and a notebook's; nothing is asked of the network."""
+    student = course.feedback / "half-done" / ASSIGNMENT
+    pages = [course.home / "report.html", student / "index.html", *(student / f"{name}.html" for name in NOTEBOOKS)]
+    with sync_playwright() as play, play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]) as browser:
+        for path in pages:
+            asked = []
+            view = browser.new_context(bypass_csp=True).new_page()  # axe itself is a script
+            view.on("request", lambda request, asked=asked: asked.append(request.url))
+            view.goto(path.as_uri())
+            found = Axe().run(view).response["violations"]
+            assert [(v["id"], v["impact"], v["nodes"][0]["html"]) for v in found] == [], path.name
+            assert [url for url in asked if not url.startswith(("file:", "data:"))] == []

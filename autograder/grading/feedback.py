@@ -24,6 +24,15 @@ from .pages import POLICY
 from .record import told
 
 LEFT_OUT = "*Lesson cells that are as they came are left out here; they are in your own notebook.*"
+READABLE = """
+a { color: #003d99; text-decoration: underline; }
+div.nbgrader_cell .panel-heading a { color: #fff; }
+.panel-heading h1 { font-size: 18px; margin: 10px 0; }
+div.input_area, div.input_area pre, .panel-heading { background: #fff; }
+div.nbgrader_cell .panel-heading { background: #24527a; }
+h2[id^="Exercise"] { font-size: 20px; }
+.rendered_html code, code { color: #9c1c44; }
+"""
 ACTIVE = ("script", "iframe", "object", "embed", "link", "base", "form", "meta[http-equiv]")
 
 
@@ -38,9 +47,27 @@ class InertPage(HTMLExporter):
         page = BeautifulSoup(html, features="html.parser")
         for element in page.select(", ".join(ACTIVE)):
             element.decompose()
+        _make_readable(page)
         policy = page.new_tag("meta", attrs={"http-equiv": "Content-Security-Policy", "content": POLICY})
         page.head.insert(0, policy)
         return str(page), resources
+
+
+def _make_readable(page: BeautifulSoup) -> None:
+    """What nbgrader's page lacks for a screen reader, and for eyes that see little contrast or color."""
+    page.html["lang"] = "en"
+    for element in page.select(".anchor-link"):
+        element.decompose()
+    for selected, name in ((".panel-heading > h4", "h1"), ("h3[id^=Exercise]", "h2"), ("main", "div")):
+        for element in page.select(selected):
+            element.name = name
+    for box in page.select("body > .container"):
+        box.name = "main"
+    for link in page.select("#toc a[href^='#check-']"):
+        link.string = link["href"].removeprefix("#check-").replace("-", ".", 1)  # the exercise, not "Test cell"
+    style = page.new_tag("style")
+    style.string = READABLE
+    page.head.append(style)
 
 
 def own_work(nb: NotebookNode) -> NotebookNode:
