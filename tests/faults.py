@@ -93,13 +93,13 @@ def copy(course: Course, root: Path) -> Course:
     return Course.at(root)
 
 
-def grade(course: Course, *words: str) -> subprocess.Popen:
+def grade(course: Course, *words: str, **environment: str) -> subprocess.Popen:
     """Start `autograder grade` in a session of its own, what it prints going to a file."""
     with open(course.root / "printed.txt", "w") as printed:
         return subprocess.Popen(
             [Path(sys.executable).parent / "autograder", "grade", *words],
             cwd=course.root, stdout=printed, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-            start_new_session=True, env={**os.environ, "COLUMNS": "160"},
+            start_new_session=True, env={**os.environ, "COLUMNS": "160", **environment},
         )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def state(course: Course) -> dict[str, Any]:
     """All that grading leaves for people: gradebook, report and pages, without what measures time."""
     report = json.loads((course.home / "report.json").read_text(encoding="utf-8"))
     for student in report["students"]:
-        del student["seconds"]
+        del student["seconds"], student["timing"]
     folders = (course.feedback, course.autograded)
     files = {str(p.relative_to(course.root)): p.read_bytes() for f in folders for p in f.rglob("*") if p.is_file()}
     return {"gradebook": gradebook(course), "report": report, "files": files}
