@@ -10,7 +10,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -139,7 +139,8 @@ class Seen:
     born: int
 
     def alive(self) -> bool:
-        return any(pid == self.pid and born == self.born for pid, _, born in _running())
+        found = _running(self.pid)
+        return found is not None and found[1] == self.born
 
     def kill(self) -> bool:
         """Kill -9; False when it was gone already."""
@@ -157,7 +158,8 @@ _BELOW = {"wall": "inner wall", "inner wall": "template", "template": "watcher",
 
 def processes(*roots: tuple[int, str]) -> list[Seen]:
     """The living processes at and below some, given as pid and kind."""
-    running = {pid: (parent, born) for pid, parent, born in _running()}
+    everyone = {int(entry): _running(int(entry)) for entry in os.listdir("/proc") if entry.isdigit()}
+    running = {pid: found for pid, found in everyone.items() if found}
     found, queue = [], list(roots)
     while queue:
         pid, kind = queue.pop(0)
@@ -178,16 +180,13 @@ def _kind(pid: int, parent: str) -> str:
     return "worker" if parent == "forkserver" else "forkserver" if "forkserver" in command else "other"
 
 
-def _running() -> Iterator[tuple[int, int, int]]:
-    """(pid, parent's pid, time of birth) of every process that has not ended."""
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                fields = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[0] != "Z":
-                yield int(entry), int(fields[1]), int(fields[19])
+def _running(pid: int) -> tuple[int, int] | None:
+    """(parent's pid, time of birth) of a process that has not ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else (int(fields[1]), int(fields[19]))
 
 
 def _command(pid: int) -> str:
