@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from multiprocessing import forkserver
 
-LOADED = ["autograder.grading.run", "autograder.grading.workers", "distributed.nanny"]
+LOADED = ["autograder.grading.clock", "autograder.grading.run", "autograder.grading.workers", "distributed.nanny"]
 
 
 def prepare() -> None:

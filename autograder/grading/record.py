@@ -127,6 +127,8 @@ class Recorder:
                 shutil.rmtree(target)
             partial.rename(target)
         except (InvalidEntry, DataError) as error:
+            if isinstance(error.__context__, LOST):  # nbgrader takes any error of the database for a bad entry
+                raise CourseError(database.why_not(self.course.db_url, error.__context__)) from None
             raise Unrecordable(f"the gradebook refuses it: {str(error).splitlines()[0]}") from None
         finally:
             self.gradebook.db.remove()  # what was not committed is rolled back

@@ -6,7 +6,9 @@ a task carries the restored notebook and that student's own seeds.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import importlib
 import ipaddress
 import logging
 import os
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 import dask
 from distributed import Client, LocalCluster, Worker, WorkerPlugin, get_worker
 from distributed.comm.addressing import get_address_host
+from distributed.deploy.spec import close_clusters
 from distributed.security import Security
 
 from ..sandbox.limits import Limits, SandboxUnavailable
@@ -134,6 +137,7 @@ def hired(crew: Crew) -> Iterator[Client]:
 
 def _local(crew: Crew, stack: contextlib.ExitStack) -> Client:
     prepare()
+    importlib.import_module(".clock", __package__)
     try:
         cluster = LocalCluster(
             n_workers=crew.size, threads_per_worker=1, processes=True, host="127.0.0.1",
@@ -141,6 +145,9 @@ def _local(crew: Crew, stack: contextlib.ExitStack) -> Client:
         )  # fmt: skip
     except RuntimeError as error:
         raise CourseError(f"no worker processes could be started: {error} Run the same command again") from None
+    except KeyboardInterrupt:
+        atexit.unregister(close_clusters)  # it would wait for half a cluster, whose processes end with this one
+        raise
     return Client(stack.enter_context(cluster))
 
 
