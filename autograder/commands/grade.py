@@ -83,4 +83,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _has_page(course: Course, result: StudentResult) -> bool:
-    return (course.feedback / result.student / course.assignment).is_dir()
+    from ..grading.session_page import INDEX  # the page that is written last
+
+    return (course.feedback / result.student / course.assignment / INDEX).is_file()

@@ -42,9 +42,9 @@ def write_session_pages(group: Class, students: Iterable[str]) -> None:
         standing = group.standings[student]
         folder = group.course.feedback / student / group.course.assignment
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / INDEX, session_page(group, standing))
         for name in EXCHANGED:
             _copy_small(group.course.submitted / student / group.course.assignment / name, folder / name)
+        write_whole(folder / INDEX, session_page(group, standing))  # last: what has it is complete
 
 
 def session_page(group: Class, standing: Standing) -> str:
