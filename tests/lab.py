@@ -24,6 +24,7 @@ from autograder.build import ASSIGNMENT
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="needs Debian's package chromium: apt-get install chromium")
+CONNECTED = '.jp-Notebook-ExecutionIndicator:is([data-status="idle"], [data-status="busy"])'
 FIGURE = ".jp-OutputArea img"
 CHANGED = "([cell, figure, src]) => { const now = cell.querySelector(figure); return now && now.src !== src }"
 PATIENCE = 120_000  # milliseconds; a loaded machine is slow, not broken
@@ -147,13 +148,17 @@ class Page:
         self.page.locator(f'.lm-TabBar-tab.jp-mod-current:has-text("{self.name}")').first.wait_for()
         self.panel = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)").first
         self.panel.locator(".jp-Notebook .jp-Cell").first.wait_for()
+        self.panel.locator(CONNECTED).wait_for(state="attached")  # a cell run before has no kernel to go to
+        self.page.wait_for_function("() => document.activeElement?.closest('.jp-Notebook')")  # keys go here
         until = time.monotonic() + PATIENCE / 1000
         while not any(Path(session["path"]).stem == self.name for session in self.lab.ask("api/sessions")):
             assert time.monotonic() < until, f"{self.name} gets no kernel"
             time.sleep(0.1)
 
     def close(self) -> None:
-        """Close the notebook in view and end its kernel."""
+        """Save the notebook in view, close it and end its kernel."""
+        self.page.keyboard.press("Control+s")
+        self.page.locator(".lm-TabBar-tab.jp-mod-current:not(.jp-mod-dirty)").first.wait_for()
         self.lab.close_kernels(self.name)
         self.page.locator(".lm-TabBar-tab.jp-mod-current .lm-TabBar-tabCloseIcon").first.click()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import multiprocessing
 from multiprocessing import forkserver
 
-LOADED = ["autograder.grading.clock", "autograder.grading.run", "autograder.grading.workers", "distributed.nanny"]
+OURS = tuple(f"autograder.grading.{name}" for name in ("forked", "clock", "run", "workers"))
+LOADED = [*OURS, "distributed.nanny"]
 
 
 def prepare() -> None:

@@ -88,6 +88,7 @@ class Server:
             os.dup2(fds[2], 2)
             os.close(fds[1])
             os.close(fds[2])
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # as a notebook has it; a worker ignores it
             sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
             sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
             if limits:
