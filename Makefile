@@ -64,7 +64,7 @@ lab: $(READY)
 		$(firstword $(sort $(wildcard notebooks/$(ASSIGNMENT)/*.ipynb)) .)
 
 test: $(READY) debian
-	$(BIN)/python -m pytest -n 2 --dist loadscope $(PYTEST)
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(PYTEST)
 
 # Committed notebooks are taken as they are where they match their texts.
 $(BUILT): $(READY) $(TEXTS) $(NOTEBOOKS)

@@ -63,11 +63,13 @@ def rerun(nb: NotebookNode) -> NotebookNode:
 
 def nbval(path: Path) -> subprocess.CompletedProcess:
     """Strict nbval on one notebook, in a process of its own."""
-    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "-q", "-p", "no:cacheprovider"]
+    environment = kernel_environment()
+    places = [str(ROOT), *environment.get("PYTHONPATH", "").split(os.pathsep)]
+    options = ["-p", "tests.nbval_strict", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "-q", "-p", "no:cacheprovider"]
     options += [f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval.cfg'}", "-c", os.devnull, "--rootdir", path.parent]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *map(str, options), str(path)],
-        env={**kernel_environment(), "PYTEST_ADDOPTS": ""},
+        env={**environment, "PYTEST_ADDOPTS": "", "PYTHONPATH": os.pathsep.join(filter(None, places))},
         capture_output=True,
         text=True,
     )

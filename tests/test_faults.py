@@ -28,6 +28,7 @@ from .example_class import answer
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 SEED, HITS = 4, 30
 MOMENTS = {"cluster": 40, "local": 10}  # on a cluster that outlives gradings, and with workers of its own
+WORKERS = 3
 PATIENCE = 300  # seconds for what takes a few on a machine with nothing else to do
 RARE = ("submission", "watcher", "fork")  # live for a fraction of a second
 CLUSTER = ("main", "worker", "wall", "inner wall", "template", *RARE, *RARE)
@@ -60,7 +61,7 @@ def cluster():
     """Workers that outlive a grading, so that the next one need not wait for new ones."""
     settings = {"distributed.worker.multiprocessing-method": "forkserver", "distributed.scheduler.worker-ttl": None}
     with dask.config.set(settings), LocalCluster(
-        n_workers=3, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0, silence_logs=50
+        n_workers=WORKERS, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0, silence_logs=50
     ) as cluster:
         yield cluster
 
@@ -71,10 +72,18 @@ def graded(cluster, capfd):
 
     def grade(course, *words):
         capfd.readouterr()
-        code = main(["--course", str(course.root), "grade", "--scheduler", cluster.scheduler_address, *words])
+        code = main(["--course", str(course.root), "grade", "--scheduler", supply(cluster), *words])
         return code, "".join(capfd.readouterr())
 
     return grade
+
+
+def supply(cluster):
+    """Start workers anew where all nannies gave up on theirs, as SLURM and Kubernetes do."""
+    if len(cluster.workers) < WORKERS:
+        cluster.scale(0)
+        cluster.scale(WORKERS)
+    return cluster.scheduler_address
 
 
 def workers(cluster):
@@ -130,9 +139,8 @@ def assert_gone(seen):
 
 def test_kill_9_at_random_moments(handed_in, want, cluster, tmp_path):
     """Two gradings of a course are disturbed, the next one is not, and nobody can tell."""
-    address = cluster.scheduler_address
     places = {
-        "cluster": (lambda c: faults.grade(c, "--scheduler", address), lambda: workers(cluster), CLUSTER),
+        "cluster": (lambda c: faults.grade(c, "--scheduler", supply(cluster)), lambda: workers(cluster), CLUSTER),
         "local": (lambda c: faults.grade(c, "--workers", "1"), lambda: [], LOCAL),
     }
     rng, left, hits = random.Random(SEED), dict(MOMENTS), Counter()

@@ -70,6 +70,20 @@ def test_a_signal_to_its_process_group_stays_in_the_submission(small):
 
 
 @needs_bubblewrap
+@pytest.mark.parametrize("end", ["while True: time.sleep(1)", "os._exit(3)"])
+def test_what_an_item_started_ends_with_it(small, end):
+    """An answer that timed out, and one that crashed: the next item has the process limit to itself."""
+    process = small.open()
+    item = process.fork()
+    bomb = f"import os, time\nfor _ in range(40):\n    if os.fork() == 0:\n        time.sleep(99)\n{end}"
+    with pytest.raises(ProcessLost):
+        item.cell(bomb, 2)
+    count = "import os\nlen([p for p in os.listdir('/proc') if p.isdigit()])"
+    assert process.cell(count, 10)["result"] == {"text/plain": "1"}
+    process.kill()
+
+
+@needs_bubblewrap
 def test_a_process_that_is_gone_or_lies_when_it_should_fork(small):
     for source in (
         "import threading, os\nthreading.Timer(0.2, os._exit, (1,)).start()",

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -17,7 +18,8 @@ from packaging.requirements import Requirement
 
 from autograder import ASSIGNMENT
 from autograder.build import BuildError, Course
-from autograder.build.handout import hand_out, leaks
+from autograder.build.handout import hand_out
+from autograder.build.leaks import HIDDEN, PLACE, SECRET, SOLUTION, leaks
 from autograder.exercises import all_exercises
 from autograder.handin import MAX_BYTES, NothingToHandIn, absent, drafts, pack
 
@@ -131,11 +133,45 @@ def test_a_planted_solution_is_found(root, released, tmp_path, where):
     assert path.name in str(problem) and "01_overfit_one_batch.ipynb" in str(problem)
 
 
-def test_a_planted_secret_is_found(root, released, tmp_path):
-    folder = tmp_path / ASSIGNMENT
+PLANTED = {
+    "the secret": (SECRET, lambda root: (root / "grading" / "secret").read_text()),
+    "a hidden test": (HIDDEN, lambda root: 'check( "1.1", overfit_one_batch, hidden = True )'),
+    "the course's place": (PLACE, lambda root: f"see {root}/grading"),
+    "somebody's home": (PLACE, lambda root: 'File "/home/ada/course/x.py", line 1'),
+    "a kernel's file": (PLACE, lambda root: "/tmp/ipykernel_4711/1.py:3: UserWarning"),
+}
+
+
+@pytest.mark.parametrize("what", PLANTED)
+def test_what_is_planted_in_a_folder_or_in_its_zip_is_found(root, released, tmp_path, what):
+    folder, course = tmp_path / ASSIGNMENT, Course(root)
     shutil.copytree(released[0], folder)
-    (folder / "notes.txt").write_text((root / "grading" / "secret").read_text())
-    assert [str(p) for p in leaks(Course(root), folder)] == ["notes.txt: holds the course secret"]
+    kind, text = PLANTED[what][0], PLANTED[what][1](root)
+    (folder / "autograder" / "notes.txt").write_text(text)
+    (problem,) = leaks(course, folder)
+    assert problem.file == "autograder/notes.txt"
+    assert leaks(course, folder, tuple(k for k in (SECRET, SOLUTION, HIDDEN, PLACE) if k != kind)) == []
+    archive = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, ASSIGNMENT))
+    (packed,) = leaks(course, archive)
+    assert packed.text == problem.text and packed.file.endswith("notes.txt")
+
+
+def test_the_zip_and_the_package_leak_nothing(root, released, tmp_path):
+    assert leaks(Course(root), released[1]) == []
+    words = ("--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir", tmp_path)
+    copy = tmp_path / "source"
+    shutil.copytree(ROOT / "autograder", copy / "autograder", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-text"):
+        shutil.copy(ROOT / name, copy)
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *words, copy], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        assert "autograder/judge/cell.py" in opened.namelist()
+    assert leaks(Course(root), wheel) == []
+
+
+def test_stored_outputs_name_no_place_of_a_machine(root):
+    assert leaks(Course(root), Course(root).solved, (SECRET, PLACE)) == []
 
 
 def test_a_release_that_a_gate_refuses_changes_nothing(root, released, tmp_path):

@@ -10,13 +10,12 @@ import shutil
 import tomllib
 import zipfile
 from pathlib import Path
-from typing import Iterator
 
 import nbformat
 
-from . import delimiters
 from .course import ASSIGNMENT, BuildError, Course, Problem
-from .release import all_lines, release_problems, squeeze, telling
+from .leaks import leaks
+from .release import release_problems
 
 PACKAGE = Path(__file__).resolve().parents[1]
 STAFF = ("build", "grading", "judge", "sandbox", "verify", "database.py", "nbgrader_plugin.py")
@@ -91,43 +90,6 @@ def _of_staff(folder: str, names: list[str]) -> set[str]:
     if Path(folder) == PACKAGE / "commands":
         hidden |= {name for name in names if name not in COMMANDS}
     return hidden
-
-
-def leaks(course: Course, folder: Path) -> list[Problem]:
-    """What a handed-out folder must not hold: the course secret, and any whole solution, in whatever file."""
-    secret_file = course.root / "grading" / "secret"
-    secret = secret_file.read_text().strip() if secret_file.is_file() else ""
-    solutions = dict(_solutions(course))
-    problems = []
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        text = _text(path)
-        squeezed = squeeze(text)
-        name = str(path.relative_to(folder))
-        if secret and secret in text:
-            problems.append(Problem(name, "", "holds the course secret"))
-        problems += [
-            Problem(name, "", f"shows the whole solution of {where}")
-            for where, solution in solutions.items()
-            if solution in squeezed
-        ]
-    return problems
-
-
-def _solutions(course: Course) -> Iterator[tuple[str, str]]:
-    """Every solution of three telling lines or more, squeezed, by the cell that holds it."""
-    for path in sorted(course.solved.glob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
-            for block in delimiters.regions(cell.source, "solution"):
-                if sum(map(telling, block)) >= 3:
-                    yield f"{path.name}, cell {cell.id}", squeeze("\n".join(block))
-
-
-def _text(path: Path) -> str:
-    """All that a file shows; of a notebook its cells and outputs as they were before they became JSON."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".ipynb":
-        return text
-    return "\n".join(line for cell in nbformat.reads(text, as_version=4).cells for line in all_lines(cell))
 
 
 def _zip(folder: Path) -> Path:

@@ -36,18 +36,6 @@ def _shape(output: NotebookNode) -> tuple:
     return output.output_type, output.get("name"), tuple(sorted(output.get("data", {})))
 
 
-def missing_outputs(stored: NotebookNode, fresh: NotebookNode, file: str) -> list[Problem]:
-    """Cells that put something out when run, but have nothing stored; nbval passes those.
-
-    fresh: the same notebook after `execute`. Cells tagged nbval-skip are left out.
-    """
-    return [
-        Problem(file, f"cell {kept.id!r}", "puts something out when run, but has no stored output; run make build")
-        for kept, ran in zip(stored.cells, fresh.cells)
-        if ran.get("outputs") and not kept.get("outputs") and "nbval-skip" not in kept.metadata.get("tags", [])
-    ]
-
-
 def unsolved_problems(ran: NotebookNode, file: str) -> list[Problem]:
     """What is wrong with a released notebook that ran as it is, every stub untouched.
 

@@ -84,6 +84,7 @@ class Server:
         """Become the child; never returns."""
         try:
             self.sock.close()
+            os.setsid()  # signals to its group reach what it started, and nobody above it
             os.dup2(fds[1], 1)
             os.dup2(fds[2], 2)
             os.close(fds[1])
@@ -110,10 +111,12 @@ class Server:
             if time.monotonic() >= deadline:
                 _kill(inner)
                 os.waitpid(pid, 0)
+                _end_group(inner)
                 return {"code": None}
             time.sleep(0.005)
         code = os.waitstatus_to_exitcode(status)
         if inner == pid:
+            _end_group(pid)
             return {"code": code}
         if code < 0:  # the process between was ended, which may have left the submission alone in the world
             _kill(inner)
@@ -141,8 +144,18 @@ class Server:
 
 
 def _kill(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+    """End a child of the server with its process group."""
+    for kill in (os.killpg, os.kill):  # alone where it has not come to make its group yet
+        with contextlib.suppress(ProcessLookupError):
+            kill(pid, signal.SIGKILL)
+
+
+def _end_group(pid: int) -> None:
+    """End what a child left running, which would be in the way of the next; dead ones count too until waited for."""
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.killpg(pid, signal.SIGKILL)
+        while True:
+            os.waitpid(-pid, 0)
 
 
 def _warm() -> None:
@@ -198,7 +211,6 @@ def _fork_isolated(child: Any, memory: int) -> tuple[int, int]:
         inner = os.fork()
         if inner == 0:
             os.close(writer)
-            os.setsid()  # a signal to one's process group must not reach the template
             _libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # nobody would watch over it without the process between
             _private_mounts()
             child()
