@@ -1,9 +1,12 @@
 """The house: nothing astray, one version of everything, rooms that depend only on those below them."""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -68,6 +71,47 @@ def test_binder_has_the_same_environment():
     assert "--no-deps" in (ROOT / "binder/postBuild").read_text()
 
 
+def plan(folder):
+    """What repo2docker would build of a folder."""
+    words = [sys.executable, "-m", "repo2docker", "--no-build", "--debug", folder]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout + done.stderr
+
+
+def test_binder_builds_by_our_files(tmp_path):
+    ours = plan(ROOT)
+    python = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"][0].split("=")[1]
+    assert f"environment.py-{python}-linux-64.lock" in unescape_names(ours), "it starts from the Python that we name"
+    assert '--file "binder/environment.yml"' in ours and "cuda" not in ours.lower()
+    assert "RUN ./binder/postBuild" in ours and 'R2D_ENTRYPOINT="${REPO_DIR}/binder/start"' in ours
+    shutil.copy(ROOT / "environment.yml", tmp_path)
+    control = plan(tmp_path)
+    assert '--file "environment.yml"' in control and "RUN ./binder/postBuild" not in control
+
+
+def unescape_names(text):
+    return re.sub("-(2d|2e|2f|2D|2E|2F)", lambda found: bytes.fromhex(found[1]).decode(), text)
+
+
+def test_post_build_installs_the_package_in_a_fresh_environment(tmp_path):
+    """As on Binder: the environment has what the package needs, and the package itself comes from postBuild."""
+    source, fresh = tmp_path / "source", tmp_path / "fresh"
+    for name in ("autograder", "binder"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-text"):
+        shutil.copy(ROOT / name, source)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", fresh], check=True)
+    (packages,) = fresh.glob("lib/python*/site-packages")
+    (packages / "needed.pth").write_text(sysconfig.get_paths()["purelib"])
+    tell = [fresh / "bin" / "python", "-P", "-c", "import autograder; print(autograder.__file__, autograder.check)"]
+    assert "No module named 'autograder'" in subprocess.run(tell, capture_output=True, text=True, cwd=tmp_path).stderr
+    environment = {**os.environ, "PATH": f"{fresh / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(["binder/postBuild"], cwd=source, env=environment, check=True, capture_output=True)
+    told = subprocess.run(tell, capture_output=True, text=True, cwd=tmp_path, check=True).stdout
+    assert told.startswith(str(packages / "autograder"))
+
+
 def test_binder_starts_lab_on_the_first_notebook(tmp_path):
     stand_in = tmp_path / "jupyter-notebook"
     stand_in.write_text('#!/bin/bash\necho "$@"\n')
@@ -106,13 +150,13 @@ def test_lock_is_exact_and_of_no_one_machine():
 
 def test_conda_environment_has_what_a_student_needs():
     table = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    bounds = dict(line.split(" ") for line in table["dependencies"] if " " in line)
+    bounds = dict(line.split(" ")[:2] for line in table["dependencies"] if " " in line)
     names = {"torch": "pytorch-cpu", "matplotlib": "matplotlib-base"}
     for line in PROJECT["dependencies"]:
         need = Requirement(line)
         theirs = Requirement("x" + bounds[names.get(need.name, need.name)]).specifier
         assert theirs == need.specifier, need.name
-    assert bounds["python"].startswith(PROJECT["requires-python"])
+    assert PROJECT["requires-python"] == ">=" + bounds["python"].removeprefix("=")
 
 
 def test_version_has_one_place():
