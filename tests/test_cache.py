@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ import zlib
 
 import pytest
 
+from autograder.cli import main
 from autograder.grading import cache, known, run
 from autograder.grading.cache import Cache, Kept
 from autograder.grading.course import Course
@@ -105,9 +107,20 @@ def test_entries_are_the_owners_alone_and_can_be_pruned(tmp_path):
     store.put("bb22", 2)
     (entry,) = (store.folder / "aa").iterdir()
     assert entry.stat().st_mode & 0o077 == 0 and entry.parent.stat().st_mode & 0o077 == 0
-    os.utime(entry, (time.time() - 20 * 86_400,) * 2)
-    assert store.prune(days=10) == 1
+    for use, gone in ((True, 0), (False, 1)):
+        os.utime(entry, (time.time() - 20 * 86_400,) * 2)
+        assert not use or store.get("aa11")
+        assert store.prune(days=10) == gone, "what was read lately stays"
     assert store.get("aa11") is None and store.get("bb22") == 2
+
+
+def test_the_command_forgets_old_entries_before_it_grades(course_root, tmp_path, capsys):
+    shutil.copytree(course_root, tmp_path / "course")
+    store = Cache(Course.at(tmp_path / "course").home / "cache")
+    store.put("aa11", 1)
+    os.utime(next(store.folder.glob("*/*")), (time.time() - 20 * 86_400,) * 2)
+    assert main(["--course", str(tmp_path / "course"), "grade", "--prune", "10"]) == 2, "nobody handed in"
+    assert "1 stored results forgotten" in capsys.readouterr().out and not list(store.folder.glob("*/*"))
 
 
 def test_a_command_starts_without_torch():

@@ -26,7 +26,7 @@ ASSIGNMENT = "s19-debugging"
 needs_postgres = pytest.mark.skipif(
     postgres.programs() is None, reason="needs Debian's package postgresql: apt-get install postgresql"
 )
-TWO = Crew(count=2)
+ONE = Crew(count=1)
 LONG = "n" * 200  # a name that nbgrader's tables do not hold
 STUDENTS = ("blank", "complete", "half-done", "plausible")
 
@@ -97,14 +97,14 @@ def outcomes(results):
 def sqlite(pattern, tmp_path_factory):
     """(course, results) of the class in sqlite."""
     made = copied(pattern, tmp_path_factory.mktemp("sqlite") / "course")
-    return made, list(grade_class(made, crew=TWO))
+    return made, list(grade_class(made, crew=ONE))
 
 
 @pytest.fixture(scope="module")
 def postgresql(server, empty, pattern, tmp_path_factory):
     """(course, results) of the same class in PostgreSQL."""
     made = copied(pattern, tmp_path_factory.mktemp("postgresql") / "course", server.create("class", like=empty))
-    return made, list(grade_class(made, crew=TWO))
+    return made, list(grade_class(made, crew=ONE))
 
 
 @needs_bubblewrap
@@ -127,9 +127,9 @@ class TestPostgreSQL:
     def test_a_regrade_is_identical(self, postgresql):
         made, results = postgresql
         before = held(made)
-        again = list(grade_class(made, crew=TWO))
+        again = list(grade_class(made, crew=ONE))
         assert not any(r.fresh for r in again if not r.failed) and outcomes(again) == outcomes(results)
-        forced = list(grade_class(made, crew=TWO, force=True))
+        forced = list(grade_class(made, crew=ONE, force=True))
         assert all(r.fresh for r in forced) and outcomes(forced) == outcomes(results)
         assert held(made) == before
 
@@ -163,7 +163,7 @@ class TestPostgreSQL:
             grading.send_signal(signal.SIGKILL)
         there = held(fresh)
         assert first in there and all(wanted[student] == entry for student, entry in there.items())
-        grading = grade_class(fresh, crew=TWO)
+        grading = grade_class(fresh, crew=ONE)
         next(grading)
         server.stop()
         try:
@@ -172,7 +172,7 @@ class TestPostgreSQL:
         finally:
             server.start()
         assert "\n" not in str(told.value) and server.password not in str(told.value)
-        assert outcomes(grade_class(fresh, crew=TWO)) == outcomes(sqlite[1])
+        assert outcomes(grade_class(fresh, crew=ONE)) == outcomes(sqlite[1])
         assert held(fresh) == wanted
 
     def test_a_wrong_password_is_not_told(self, server, postgresql):
@@ -213,7 +213,7 @@ def test_a_submission_is_recorded_whole_or_not_at_all(sqlite_copy, monkeypatch):
 
     monkeypatch.setattr(record._Entry, "total", stopped)
     with pytest.raises(KeyboardInterrupt):
-        list(grade_class(sqlite_copy, "complete", crew=TWO))
+        list(grade_class(sqlite_copy, "complete", crew=ONE))
     assert written and written[0] > 0.125
     assert held(sqlite_copy) == before and sorted(sqlite_copy.autograded.rglob("*")) == kept
 

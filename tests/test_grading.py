@@ -198,7 +198,7 @@ def test_awkward_files_get_a_reason_and_stop_nobody(course_root, tmp_path):
     link = hand_in("link", {})
     (link / f"{one}.ipynb").symlink_to(course.source / f"{one}.ipynb")
     hand_in('O\'Brien, "Zoë" ünïcode', {f"{one}.ipynb": text})
-    printed = run(root, "autograder", "grade").stdout
+    printed = run(root, "autograder", "grade", "--workers", "1").stdout
     report = {s["student"]: s for s in json.loads((root / "grading" / "report.json").read_text())["students"]}
     full = sum(all_exercises()[i].points for i in example_class.exercise_cells(solved))
     for student in ("renamed", "bad-date", 'O\'Brien, "Zoë" ünïcode'):
@@ -222,17 +222,17 @@ def test_a_resubmission_never_shows_an_older_score(course_root, tmp_path):
     notebook = course.release_notebook(name)
     example_class.complete(example_class.exercise_cells(notebook))
     nbformat.write(notebook, folder / f"{name}.ipynb")
-    run(root, "autograder", "grade", "--no-feedback")
+    run(root, "autograder", "grade", "--workers", "1", "--no-feedback")
     assert totals(root)["ada"] > 0
     blank = course.release_notebook(name)
     blank.cells = [c for c in blank.cells if not c.metadata.get("nbgrader", {}).get("grade")]
     nbformat.write(blank, folder / f"{name}.ipynb")
-    run(root, "autograder", "grade", "--no-feedback")
+    run(root, "autograder", "grade", "--workers", "1", "--no-feedback")
     assert totals(root)["ada"] == 0
 
 
 def test_without_walls_the_report_says_so(ours):
-    printed = run(ours[0], "autograder", "grade", "--student", "blank", "--no-sandbox", "--no-feedback").stdout
+    printed = run(ours[0], "autograder", "grade", "--student", "blank", "--workers", "1", "--no-sandbox", "--no-feedback").stdout
     assert "without a sandbox" in printed
     assert json.loads((ours[0] / "grading" / "report.json").read_text())["sandbox"] is False
 

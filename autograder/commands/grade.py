@@ -29,6 +29,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--certificates", type=Path, help="folder with ca.pem, cert.pem and key.pem of that cluster")
     parser.add_argument("--no-sandbox", action="store_true", help="run student code as this user; for code you trust")
     parser.add_argument("--force", action="store_true", help="grade again what has not changed since it was recorded")
+    parser.add_argument(
+        "--prune", type=float, metavar="DAYS", help="first forget stored results that no grading used for DAYS days"
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors; the report says the rest")
     parser.add_argument("--no-feedback", action="store_true", help="leave the feedback pages out")
 
@@ -41,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from ..grading import report
+    from ..grading.cache import Cache
     from ..grading.class_page import write_report
     from ..grading.course import Course
     from ..grading.engine import grade_class
@@ -55,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
     course = Course.at(options.course, options.assignment)
     walls = not options.no_sandbox
     begun = time.monotonic()
+    if options.prune is not None:
+        console.print(f"{Cache(course.home / 'cache').prune(options.prune)} stored results forgotten")
     results = []
     crew = Crew(options.workers, options.scheduler, options.certificates, walls)
     with followed(console) as watch:

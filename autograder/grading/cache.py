@@ -47,8 +47,11 @@ class Cache:
 
     def get(self, key: str) -> Any:
         """The value of a key, or None."""
+        path = self._path(key)
         try:
-            return pickle.loads(zlib.decompress(self._path(key).read_bytes()))
+            value = pickle.loads(zlib.decompress(path.read_bytes()))
+            os.utime(path)  # it was of use today
+            return value
         except (OSError, EOFError, zlib.error, pickle.UnpicklingError, AttributeError, ImportError, ValueError):
             return None
 
@@ -70,7 +73,7 @@ class Cache:
         self._path(key).unlink(missing_ok=True)
 
     def prune(self, days: float) -> int:
-        """Remove entries that were not written for so many days; how many went."""
+        """Remove entries that nobody wrote or read for so many days; how many went."""
         limit = time.time() - days * 86_400
         old = [p for p in self.folder.glob("*/*") if p.stat().st_mtime < limit]
         for path in old:

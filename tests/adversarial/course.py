@@ -34,7 +34,7 @@ CANARIES = {
     "environment": "canary-of-the-environment",
 }
 INPUT = 424242.5  # stands in every hidden input of SCALE; what a student is told of an error must not quote it
-SECONDS = 12.0  # generous: a fork bomb may be running on the other core
+SECONDS = 8.0  # generous: a fork bomb may be running on the other core
 
 
 def _scaled(name: str, values: list[float], factor: float) -> Case:
