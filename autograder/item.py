@@ -7,6 +7,7 @@ Both hand over a `Reply` with decoded plain data, so both reach the same verdict
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -47,7 +48,7 @@ def run_item(exercise: Exercise, answer: Answer, seed: int | None) -> ItemResult
     if seed is not None:
         drawn = exercise.hidden(random.Random(seed))
         results += [
-            _run_case(exercise, answer, case, seed + index, hidden=True)
+            _run_case(exercise, answer, case, _ground(seed, index), hidden=True)
             for index, case in enumerate(drawn)
         ]
     score = exercise.score([r for r in results if r.hidden] if seed is not None else results)
@@ -64,6 +65,11 @@ def run_item(exercise: Exercise, answer: Answer, seed: int | None) -> ItemResult
     )
 
 
+def _ground(seed: int, index: int) -> int:
+    """Seed of the ground of a hidden case: the answer can read it, and must not learn the seed of the cases."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{index}".encode()).digest()[:8], "big") >> 1
+
+
 def _public_share(results: list[CaseResult], score: float) -> float:
     """Full marks need every public case too; otherwise the hidden cases alone decide."""
     if all(r.verdict.passed for r in results):
@@ -72,7 +78,7 @@ def _public_share(results: list[CaseResult], score: float) -> float:
 
 
 def _run_case(exercise: Exercise, answer: Answer, case: Case, seed: int, hidden: bool) -> CaseResult:
-    reply = answer.reply(exercise, case, seed & (2**63 - 1))
+    reply = answer.reply(exercise, case, seed)
     if reply.outcome != "right":
         verdict = wrong(
             reply.text,

@@ -165,7 +165,7 @@ def test_version_has_one_place():
     assert version("autograder") == autograder.__version__
 
 
-MAKE = ("lab", "test", "grade", "build", "verify", "adversarial")
+MAKE = ("lab", "test", "grade", "build", "verify", "adversarial", "bench")
 
 
 def test_make_alone_prints_a_short_tour():

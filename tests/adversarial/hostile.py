@@ -72,6 +72,7 @@ row("a string subclass that equals everything", fault=WRONG)(lambda d: d.solve(F
 row("always the same decision", fault=WRONG)(lambda d: d.solve(FAULT, "def find_fault(run):\n    return 'fine'\n"))
 row("attributes of a live run", fault=LOST)(lambda d: d.solve(FAULT, "def find_fault(run):\n    run._names = ('note', 'slope', '__dict__', '__class__', 'budget', 'ask')\n    for n in run._names:\n        try: print(n, run._ask(n, [], {}))\n        except ValueError as e: print(e)\n    return run._ask('slope', [], {})\n"))
 row("a live run asked without an end", fault=f"{LOST} {LATE}")(lambda d: d.solve(FAULT, "def find_fault(run):\n    while True: run.measure(1.0)\n"))
+row("hidden cases drawn anew from the seed of the ground", fault=WRONG)(lambda d: d.solve(FAULT, "import random\ncalls = []\ndef find_fault(run):\n    ground = torch.initial_seed()\n    if ground > 99: calls.append(ground)\n    rng = random.Random(ground - len(calls) + 1)\n    slopes = [rng.choice((-1, 1)) * rng.uniform(1, 9) for _ in range(5)] + [1.0, -1.0]\n    drawn = slopes[max(len(calls) - 1, 0)]\n    return 'reversed' if drawn < 0 and run.measure(1.0) == drawn else 'fine'\n"))
 row.scale("answers by the number of the call", "answers = [torch.tensor([3.0, 6.0])]\ndef scale(x, k):\n    return answers[0]\n", f"{WRONG} {LOST}")
 
 

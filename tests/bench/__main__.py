@@ -28,18 +28,20 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--growth", type=int, default=1000, help="submissions of one notebook (default 1000)")
+    parser.add_argument("--notebook", action="append", help="a class in this notebook alone (default: in all)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = Bench(Path(folder), options.students, options.rounds).run(options.growth)
+        bench = Bench(Path(folder), options.students, options.rounds, options.notebook)
+        figures = bench.run(options.growth)
     print(json.dumps(figures))
 
 
 class Bench:
     """One class in our course and in a stock one, graded in turn."""
 
-    def __init__(self, folder: Path, students: int, rounds: int) -> None:
-        self.folder, self.rounds = folder, rounds
-        self.course = our_course(folder / "ours")
+    def __init__(self, folder: Path, students: int, rounds: int, chosen: list[str] | None = None) -> None:
+        self.folder, self.rounds, self.chosen = folder, rounds, chosen
+        self.course = our_course(folder / "ours", chosen)
         self.names = write(self.course, self.course.submitted, students)
         self.sample = self.names[: len(KINDS)]
         self.per_student = len(self.course.notebooks())
@@ -50,14 +52,14 @@ class Bench:
 
     def run(self, growth: int) -> dict[str, float]:
         """All figures; those of a notebook are medians over the rounds, in seconds."""
-        stock = stock_course(self.folder / "stock")
+        stock = stock_course(self.folder / "stock", self.chosen)
         self._copy_sample(stock / "submitted")
         ours, again, floor, theirs = [], [], [], []
         for turn in range(self.rounds):
             ours.append(self._ours("--force") / self.notebooks)
             again.append(self._ours() / self.notebooks)
             floor.append(self._floor() / self.notebooks / self.cores)
-            share = self.sample[turn :: self.rounds]
+            share = self.sample[turn :: self.rounds] or self.sample
             theirs.append(self._stock(stock, share) / len(share) / self.per_student)
             say(
                 f"round {turn + 1}: ours {ours[-1]:.3f}, floor {floor[-1]:.3f}, stock {theirs[-1]:.2f} s a notebook"
@@ -108,7 +110,7 @@ class Bench:
 
     def _stock_road(self) -> float:
         """Seconds a notebook of `nbgrader autograde` in our course, with our judge and its warm forks."""
-        course = our_course(self.folder / "road")
+        course = our_course(self.folder / "road", self.chosen)
         self._copy_sample(course.submitted)
         shutil.copy(self.course.secret, course.secret)
         return timed(course.root, "nbgrader", "autograde", ASSIGNMENT) / len(self.sample) / self.per_student
@@ -119,22 +121,23 @@ class Bench:
 
     def _growth(self, many: int) -> float:
         """Seconds a submission of many, over those of ten; what a command takes to start is left out."""
-        few = median(self._per_submission(f"few-{n}", 10) for n in range(5))
-        lots = self._per_submission("many", many)
+        course = our_course(self.folder / "growth", [SMALL])
+        write(course, course.submitted, 10)
+        few = median(_per_submission(course) for _ in range(5))
+        write(course, course.submitted, many)
+        lots = _per_submission(course)
         say(f"a submission of one notebook: {few:.4f} s among 10, {lots:.4f} s among {many}")
         return lots / few
 
-    def _per_submission(self, name: str, students: int) -> float:
-        course = our_course(self.folder / name, [SMALL])
-        write(course, course.submitted, students)
-        marks = finished(course)
-        shutil.rmtree(course.root)
-        return (marks[-1] - marks[0]) / (len(marks) - 1)
+
+def _per_submission(course: Course) -> float:
+    marks = finished(course)
+    return (marks[-1] - marks[0]) / (len(marks) - 1)
 
 
 def finished(course: Course) -> list[float]:
     """When each student's line was printed."""
-    words = [str(Path(sys.executable).parent / "autograder"), "grade", "--no-feedback"]
+    words = [str(Path(sys.executable).parent / "autograder"), "grade", "--no-feedback", "--force"]
     times = []
     with subprocess.Popen(
         words, cwd=course.root, env=environment(), stdout=subprocess.PIPE, text=True

@@ -55,21 +55,25 @@ KINDS: tuple[tuple[str, Callable[[dict], None]], ...] = (
 
 def our_course(root: Path, notebooks: list[str] | None = None) -> Course:
     """A scratch copy of this course, of some notebooks or of all, with a gradebook."""
-    shutil.copytree(ROOT / "solutions" / ASSIGNMENT, root / "solutions" / ASSIGNMENT)
+    _copy(root / "solutions", notebooks)
     shutil.copy(ROOT / "nbgrader_config.py", root)
-    for path in (root / "solutions" / ASSIGNMENT).glob("*.ipynb"):
-        if notebooks and path.stem not in notebooks:
-            path.unlink()
     command(root, "nbgrader", "generate_assignment", ASSIGNMENT, "--force")
     return Course.at(root)
 
 
-def stock_course(root: Path) -> Path:
+def stock_course(root: Path, notebooks: list[str] | None = None) -> Path:
     """The same notebooks in a course that knows nothing of us."""
-    shutil.copytree(ROOT / "solutions" / ASSIGNMENT, root / "source" / ASSIGNMENT)
+    _copy(root / "source", notebooks)
     (root / "nbgrader_config.py").write_text(FOREIGN)
     command(root, "nbgrader", "generate_assignment", ASSIGNMENT, "--force")
     return root
+
+
+def _copy(to: Path, notebooks: list[str] | None) -> None:
+    """The solved notebooks of this course, some or all."""
+    folder = ROOT / "solutions" / ASSIGNMENT
+    skipped = {path.name for path in folder.glob("*.ipynb") if notebooks and path.stem not in notebooks}
+    shutil.copytree(folder, to / ASSIGNMENT, ignore=lambda _, names: skipped.intersection(names))
 
 
 def write(course: Course, submitted: Path, students: int) -> list[str]:
@@ -80,7 +84,7 @@ def write(course: Course, submitted: Path, students: int) -> list[str]:
         kind = KINDS[number % len(KINDS)][0]
         names.append(f"{number:04d}-{kind}")
         folder = submitted / names[-1] / ASSIGNMENT
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for name, text in made[kind].items():
             (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
     return names

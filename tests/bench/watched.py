@@ -34,7 +34,7 @@ def first_result(root: Path) -> float:
     return seconds
 
 
-def peakpss(root: Path, every: float = 0.3) -> float:
+def peak_pss(root: Path, every: float = 0.3) -> float:
     """MB held at the peak by the command and all that it starts; a page that n processes share counts 1/n."""
     process = subprocess.Popen(_grade(), cwd=root, env=environment(), stdout=subprocess.DEVNULL)
     peak, done = 0.0, threading.Event()
