@@ -7,6 +7,7 @@ import random
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -159,6 +160,18 @@ def test_kill_9_at_random_moments(handed_in, want, cluster, tmp_path):
         assert faults.state(course) == want, hit
     print(f"{sum(MOMENTS.values())} moments, {hits.total()} met a process: {dict(hits)}")
     assert hits.total() >= HITS and hits["main"] and set(RARE) <= set(hits)
+
+
+def test_who_writes_pages_ends_with_a_command_that_is_killed():
+    script = "import time; from autograder.grading.feedback import _side_by_side; _side_by_side(time.sleep, [600, 600], 2)"
+    with subprocess.Popen([sys.executable, "-c", script]) as command:
+        deadline, seen = time.monotonic() + PATIENCE, []
+        while sum(one.kind == "worker" for one in seen) < 2 and time.monotonic() < deadline:
+            seen = faults.processes((command.pid, "main"))
+        time.sleep(1)  # until both wait for work
+        command.kill()
+    assert len(seen) >= 4
+    assert_gone(seen)
 
 
 def test_every_worker_lost_at_once(course, want, cluster, graded):

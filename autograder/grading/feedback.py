@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import shutil
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache, partial
@@ -99,10 +101,21 @@ def write_feedback(course: Course, students: list[str], workers: int = 1) -> lis
 
 def _side_by_side(write: Callable[[str], bool], students: list[str], workers: int) -> list[bool]:
     try:
-        with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("forkserver")) as pool:
+        context = multiprocessing.get_context("forkserver")
+        with ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_the_command) as pool:
             return list(pool.map(write, students))
     except BrokenProcessPool:  # one of them was killed; a page takes as long in this process
         return [write(student) for student in students]
+
+
+def _end_with_the_command() -> None:
+    """Watch for a command that is killed: its processes keep each other's pipes open and would wait for ever."""
+
+    def watch() -> None:
+        multiprocessing.parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _write(root: Path, assignment: str, student: str) -> bool:
