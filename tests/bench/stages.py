@@ -29,7 +29,7 @@ from autograder.grading.engine import exercise_ids
 from autograder.grading.known import Notebooks
 from autograder.grading.record import Recorder
 from autograder.grading.submissions import Submission, find_submissions, read
-from autograder.grading.task import Task
+from autograder.grading.task import Graded, Task
 from autograder.judge import course_secret, seed_for
 from autograder.sandbox import Process, Sandbox
 
@@ -113,6 +113,9 @@ def _grade(course: Course, submission: Submission, sandbox: Sandbox, recorder: R
             seeds = {i: seed_for(secret, submission.student, i) for i in exercise_ids(course, name)}
         with clock.stage("looked up in the cache"):
             task = cache.recall(Task(submission.student, name, restored, seeds))
+        if isinstance(task, Graded):  # without exercises, a notebook is the same for everybody
+            done[name] = task
+            continue
         with clock.stage("to a worker and back"):
             task = pickle.loads(pickle.dumps(task))
         with clock.stage("run, all the rest"):
