@@ -9,9 +9,8 @@ HEADER = struct.Struct(">Q")
 
 
 def send_frame(sock: socket.socket, payload: bytes) -> None:
-    """Send one frame whole."""
-    sock.sendall(HEADER.pack(len(payload)))
-    sock.sendall(payload)
+    """Send one frame whole and at once: the other side wakes for each part."""
+    sock.sendall(HEADER.pack(len(payload)) + payload)
 
 
 def recv_frame(sock: socket.socket, descriptors: int = 0) -> tuple[bytes, list[int]]:
