@@ -18,7 +18,7 @@ from typing import Any, Callable
 
 from .. import wire
 from . import bubblewrap
-from .frames import HEADER, send_frame
+from .frames import AT_ONCE, HEADER, frame_size, send_frame
 from .limits import Limits, ProcessLost, SandboxUnavailable
 
 START_SECONDS = 120
@@ -45,8 +45,7 @@ class Process:
         limits = self.limits.of_process() if isolate else {}
         request = pickle.dumps({"op": "fork", "isolate": isolate, "limits": limits})
         try:
-            socket.send_fds(self.sock, [HEADER.pack(len(request))], [theirs.fileno(), out[1], err[1]])
-            self.sock.sendall(request)
+            socket.send_fds(self.sock, [HEADER.pack(len(request)), request], [theirs.fileno(), out[1], err[1]])
             pid = self._receive(time.monotonic() + (START_SECONDS if isolate else FORK_SECONDS))
         except (OSError, EOFError, wire.WireError):
             pid = None
@@ -121,7 +120,7 @@ class Process:
                 reply = self._receive(deadline)
                 if not (answer_ask and type(reply) is dict and "ask" in reply):
                     return reply
-                send_frame(self.sock, pickle.dumps(answer_ask(reply["ask"])))
+                send_frame(self.sock, wire.encode(answer_ask(reply["ask"])))
         except TimeoutError:
             raise self._lost("timed out", f"no answer within {seconds:g} s") from None
         except (EOFError, OSError):
@@ -134,20 +133,17 @@ class Process:
     def _receive(self, deadline: float) -> Any:
         """One decoded frame, draining what is printed meanwhile."""
         buffer = bytearray()
-        size = None
         while True:
-            if size is None and len(buffer) >= HEADER.size:
-                size = HEADER.unpack(buffer[: HEADER.size])[0]
-                if size > self.limits.reply:
-                    raise wire.TooLarge(f"{size:,} bytes came back; {self.limits.reply:,} are allowed")
+            size = frame_size(buffer)
+            if size is not None and size > self.limits.reply:
+                raise wire.TooLarge(f"{size:,} bytes came back; {self.limits.reply:,} are allowed")
             if size is not None and len(buffer) >= HEADER.size + size:
-                return wire.decode(bytes(buffer[HEADER.size :]))
+                return wire.decode(bytes(buffer[HEADER.size :]))  # refused where more came than was asked for
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError
             if self._drain(left):
-                want = HEADER.size - len(buffer) if size is None else HEADER.size + size - len(buffer)
-                part = self.sock.recv(min(want, 1 << 20))
+                part = self.sock.recv(AT_ONCE)
                 if not part:
                     raise EOFError
                 buffer += part
