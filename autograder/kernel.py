@@ -117,7 +117,7 @@ def _local_proxy(live: Live) -> Proxy:
             raise ValueError(str(error)) from None
         return wire.decode(wire.encode(value))
 
-    return Proxy(live.asks, ask)
+    return Proxy(live.asks, ask, live.constants)
 
 
 def own_traceback(error: BaseException) -> str:

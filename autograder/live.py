@@ -14,10 +14,12 @@ class Live:
     """Base of objects that stay in the judge.
 
     asks: names of the methods that a proxy offers.
+    constants: those of them whose answer never changes; a proxy asks once.
     budget: calls allowed before the judge refuses; generous for honest work.
     """
 
     asks: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
     budget: int = 10_000
 
     def ask(self, name: str, args: list, kwargs: dict) -> Any:
@@ -43,14 +45,24 @@ class AskError(Exception):
 class Proxy:
     """What a student's code holds in place of a live object."""
 
-    def __init__(self, names: tuple[str, ...], ask: Callable[[str, list, dict], Any]) -> None:
-        self._names = tuple(names)
+    def __init__(
+        self, names: tuple[str, ...], ask: Callable[[str, list, dict], Any], constants: tuple[str, ...] = ()
+    ) -> None:
+        self._names, self._constants = tuple(names), tuple(constants)
         self._ask = ask
+        self._known: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in self._names:
             raise AttributeError(f"this run offers {', '.join(self._names)}; it has no {name!r}")
-        return lambda *args, **kwargs: self._ask(name, list(args), kwargs)
+        return lambda *args, **kwargs: self._answer(name, list(args), kwargs)
+
+    def _answer(self, name: str, args: list, kwargs: dict) -> Any:
+        if name not in self._constants or args or kwargs:
+            return self._ask(name, args, kwargs)
+        if name not in self._known:
+            self._known[name] = self._ask(name, args, kwargs)
+        return self._known[name]
 
     def __dir__(self) -> list[str]:
         return list(self._names)

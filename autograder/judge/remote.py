@@ -44,7 +44,7 @@ class RemoteAnswer:
                 kind=exercise.kind,
                 probe=exercise.probe,
                 payload=pickle.dumps(args),
-                live={index: item.asks for index, item in live.items()},
+                live={index: (item.asks, item.constants) for index, item in live.items()},
                 seed=seed,
             )
         except ProcessLost as lost:

@@ -41,4 +41,4 @@ def open_run(name: str) -> Proxy:
             raise ValueError(str(error)) from None
         return wire.decode(wire.encode(value))
 
-    return Proxy(live.asks, ask)
+    return Proxy(live.asks, ask, live.constants)

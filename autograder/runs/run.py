@@ -30,6 +30,7 @@ class Run(Live):
         "batches", "batch", "catalog", "edit", "loss", "score", "lr", "parameters", "gradients",
         "assign", "backward", "zero_grad", "step", "reset",
     )  # fmt: skip
+    constants = ("batches", "lr")
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe

@@ -89,7 +89,7 @@ def run(source: str) -> dict:
 
 
 def call(
-    ask: Callable, name: str, kind: str, probe: str, payload: bytes, live: dict[int, tuple], seed: int
+    ask: Callable, name: str, kind: str, probe: str, payload: bytes, live: dict[int, tuple[tuple, tuple]], seed: int
 ) -> dict:
     """Call `name` with the pickled arguments.
 
@@ -105,8 +105,8 @@ def call(
         if kind == "function" and not callable(answer):
             raise TypeError(f"check wants the function itself, not {type(answer).__name__}")
         args = pickle.loads(payload)
-        for index, names in live.items():
-            args[index] = _proxy(ask, index, names)
+        for index, (names, constants) in live.items():
+            args[index] = _proxy(ask, index, names, constants)
         _clean_ground(seed)
         if kind == "probe":
             from .. import probes
@@ -127,8 +127,8 @@ def call(
         sys.stderr.flush()
 
 
-def _proxy(ask: Callable, index: int, names: tuple) -> Proxy:
-    return Proxy(names, lambda name, args, kwargs: ask(index, name, args, kwargs))
+def _proxy(ask: Callable, index: int, names: tuple, constants: tuple) -> Proxy:
+    return Proxy(names, lambda name, args, kwargs: ask(index, name, args, kwargs), constants)
 
 
 def _plain(args: list) -> bytes:

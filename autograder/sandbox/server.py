@@ -163,6 +163,7 @@ def _warm() -> None:
     import torch
 
     torch.set_num_threads(1)
+    from .. import lesson  # noqa: F401  what the first cell of a lesson imports
     from . import cells
 
     cells.run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([0, 1])\nplt.show()\ndel plt")
