@@ -25,7 +25,7 @@ def first_result(root: Path) -> float:
     with contextlib.suppress(OSError):  # the other end is closed
         while chunk := os.read(master, 1 << 14):
             shown = (shown + chunk.decode("utf-8", "replace"))[-4000:]
-            if seconds is None and re.search(r"\b[1-9]\d*/\d+", shown):
+            if seconds is None and re.search(r"(?<!\d)[1-9]\d*/\d+", shown):
                 seconds = time.perf_counter() - begun
     process.wait()
     os.close(master)
