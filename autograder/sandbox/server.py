@@ -163,10 +163,10 @@ def _warm() -> None:
     import torch
 
     torch.set_num_threads(1)
-    from .. import lesson  # noqa: F401  what the first cell of a lesson imports
     from . import cells
 
-    cells.run("%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([0, 1])\nplt.show()\ndel plt")
+    cells.run("from autograder import explore\n%matplotlib inline\nimport matplotlib.pyplot as plt")
+    cells.run("plt.plot([0, 1])\nplt.show()\ndel plt, explore")
     model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3), torch.nn.ReLU(), torch.nn.Dropout())
     for optimizer in (torch.optim.SGD(model.parameters(), lr=0.1), torch.optim.Adam(model.parameters())):
         loss = torch.nn.functional.cross_entropy(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))
