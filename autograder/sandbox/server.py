@@ -181,6 +181,8 @@ def _warm() -> None:
 
 def _gather_pages() -> None:
     """Ask the kernel for huge pages where the template's memory lies: a fork has fewer page tables to copy."""
+    if not os.path.exists("/proc/self/maps"):  # no Linux: forks are slower there, and nothing else
+        return
     with open("/proc/self/maps") as file:
         lines = [line.split() for line in file]
     for place, rights, _, _, inode, *_ in lines:
